@@ -13,15 +13,17 @@ import pytest
 
 from catchment import App, TaskCancelled, TaskFailed
 from tests.fixtures.engine import Engine
-from tests.fixtures.ray import Cluster, needs_ray, ray_cluster
+from tests.fixtures.lake_case import LakeCase
+from tests.fixtures.ray import Cluster, drivers_of, needs_ray, ray_cluster, ray_settings
 from tests.fixtures.server import cloned
-from tests.fixtures.worker import starting_workers, wait_until
+from tests.fixtures.worker import StartWorker, starting_workers, wait_until
+from tests.lake.tasks.crew import LakeCrew
 from tests.worker import probe
 from tests.worker.crew import Crew, is_alive
 from tests.worker.probe import Records
 from tests.worker.ray_app import app, break_down, heavy, linger, on_a_gpu, overstay, place
 
-pytestmark = needs_ray
+pytestmark = [needs_ray, pytest.mark.timeout(900)]
 APP = "tests.worker.ray_app:app"
 MINUTES = 300
 
@@ -57,13 +59,7 @@ def _crew(dsn: str, engine: Engine, folder: Path, start: Any) -> Crew:
 
 
 def _settings(cluster: Cluster, **more: object) -> dict[str, object]:
-    names = ("RAY_ADDRESS", "RAY_AUTH_MODE", "RAY_AUTH_TOKEN")
-    return {
-        **{name.lower(): cluster.environment[name] for name in names},
-        "catchment_ray_silence_seconds": 8,
-        "catchment_ray_connect_seconds": 120,
-        **more,
-    }
+    return {**{name.lower(): value for name, value in ray_settings(cluster).items()}, **more}
 
 
 def _failure(crew: Crew, command: Any, **payload: Any) -> TaskFailed:
@@ -123,12 +119,35 @@ def test_a_body_that_falls_silent_is_given_up_and_runs_again(rays: Crew) -> None
     wait_until(lambda: not is_alive(first))
 
 
+def test_the_ranges_of_a_refresh_are_computed_on_the_cluster(
+    lake_case: LakeCase, start_lake_worker: StartWorker, cluster: Cluster
+) -> None:
+    lake_case.make("source", "k BIGINT, v BIGINT")
+    lake_case.sql("INSERT INTO source SELECT i % 1000, i FROM range(4000) AS r(i)")
+    lake_case.create(
+        "CREATE DYNAMIC TABLE dt TARGET_LAG = '1 day' REFRESH_MODE = INCREMENTAL PARALLEL_THRESHOLD = 2 EXECUTOR = RAY"
+        " AS SELECT k, max(v) AS m, count(*) AS n FROM source GROUP BY k"
+    )
+    lake_case.refresh("dt")
+    lake_case.sql("UPDATE source SET v = v + 1000000 WHERE k % 2 = 0")
+    # Its task was carried out here and would be claimed by the worker.
+    lake_case.pg("select worker.cancel(id, 'done here') from worker.tasks where command = 'lake_refresh'")
+    crew = LakeCrew(lake_case, start_lake_worker)
+    few = {"CATCHMENT_PARALLEL_MIN_BUCKETS": "2", "CATCHMENT_PARALLEL_BUCKETS_PER_WORKER": "1"}
+    slots = {"CATCHMENT_MAX_CONCURRENT_TASKS": "2", "CATCHMENT_LAKE_RAY_MEMORY": "300MB"}
+    crew.hire(1, settings={**ray_settings(cluster), **few, **slots})
+    figures = crew.refresh("dt", seconds=MINUTES)["figures"]
+    assert (figures.get("subtasks"), figures.get("subtasks_on_ray")) == (2, 2), figures
+    lake_case.check("dt")
+    crew.wait_clean(seconds=MINUTES)
+
+
 @pytest.mark.long
 def test_a_killed_driver_interrupts_its_tasks_which_run_again(rays: Crew) -> None:
     task = rays.enqueue(linger, key="driver")
     wait_until(lambda: len(rays.records.spans("driver")) == 1, seconds=MINUTES)
     first = rays.records.spans("driver")[0].pid
-    (driver,) = _drivers(rays.workers[0].pid)
+    (driver,) = drivers_of(rays.workers[0].pid)
     os.kill(driver, signal.SIGKILL)
     wait_until(lambda: len(rays.records.spans("driver")) == 2, seconds=MINUTES)
     wait_until(lambda: not is_alive(first))
@@ -140,11 +159,11 @@ def test_a_killed_driver_interrupts_its_tasks_which_run_again(rays: Crew) -> Non
 @pytest.mark.long
 def test_a_stopped_driver_is_replaced(rays: Crew) -> None:
     _result(rays, rays.enqueue(place, text=""))
-    (driver,) = _drivers(rays.workers[0].pid)
+    (driver,) = drivers_of(rays.workers[0].pid)
     os.kill(driver, signal.SIGSTOP)
     task = rays.enqueue(place, text="again")
     assert _result(rays, task)["text"] == "again"
-    assert driver not in _drivers(rays.workers[0].pid)
+    assert driver not in drivers_of(rays.workers[0].pid)
 
 
 @pytest.mark.long
@@ -175,17 +194,3 @@ def test_a_dead_worker_takes_its_bodies_with_it(crew: Crew, cluster: Cluster) ->
     wait_until(lambda: len(crew.records.spans("orphan")) == 2, seconds=MINUTES)
     crew.records.open_gate("orphan")
     assert _result(crew, task) != first
-
-
-def _drivers(worker: int) -> list[int]:
-    """The drivers of a worker, by their command lines."""
-    drivers: list[int] = []
-    for path in Path("/proc").glob("[0-9]*"):
-        try:
-            words = (path / "cmdline").read_bytes().split(b"\0")
-            parent = int((path / "stat").read_text().rpartition(")")[2].split()[1])
-        except OSError:
-            continue
-        if parent == worker and b"catchment.runtime.ray.driver" in words:
-            drivers.append(int(path.name))
-    return drivers

@@ -101,6 +101,15 @@ class LakeSettings(Settings):
         ge=0,
         description="Files older than this that no table has go daily, set at installation; 0: never.",
     )
+    lake_executor: Literal["worker", "ray"] = Field(
+        "worker",
+        description="Where subtasks of a refresh are computed, unless the lake or the table says: worker, or ray.",
+    )
+    lake_ray_tasks: int = Field(
+        8, ge=1, le=1000, description="With ray: subtasks that a worker process has on the cluster at a time."
+    )
+    lake_ray_cpus: int = Field(1, ge=1, description="Threads of a subtask on the cluster, and CPUs that it takes.")
+    lake_ray_memory: str = Field("2GB", description="Memory of a subtask on the cluster, that it takes of it.")
     lake_audit_every: int = Field(0, ge=0, description="A table is audited after so many refreshes; 0: never.")
 
     s3_key_id: str | None = Field(None, description="Access key of the bucket.")
@@ -110,7 +119,7 @@ class LakeSettings(Settings):
     s3_url_style: Literal["vhost", "path"] = Field("vhost", description="How the store wants URLs.")
     s3_use_ssl: bool = Field(True, description="Off for a store without TLS.")
 
-    @field_validator("lake_memory_limit")
+    @field_validator("lake_memory_limit", "lake_ray_memory")
     @classmethod
     def _check_memory(cls, value: str | None) -> str | None:
         if value is not None:

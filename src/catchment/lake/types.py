@@ -42,6 +42,13 @@ class Strategy(StrEnum):
     PARTITION = "partition"
 
 
+class Executor(StrEnum):
+    """Where the ranges of a parallel refresh are computed: by workers, or on a cluster of Ray."""
+
+    WORKER = "worker"
+    RAY = "ray"
+
+
 @dataclass(frozen=True, slots=True)
 class TableRef:
     """A table of the lake by its name, unquoted."""
@@ -106,6 +113,7 @@ class Properties:
     max_parallelism: int | None = None
     parallel_strategy: Strategy = Strategy.HASH_RANGE
     cardinality_threshold: float | None = None
+    executor: Executor | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON; ``from_json`` reads it back."""
@@ -120,6 +128,7 @@ class Properties:
             "max_parallelism": self.max_parallelism,
             "parallel_strategy": self.parallel_strategy.value,
             "cardinality_threshold": self.cardinality_threshold,
+            "executor": None if self.executor is None else self.executor.value,
         }
 
     @classmethod
@@ -129,6 +138,8 @@ class Properties:
         lag = given.pop("target_lag", None)
         given["refresh_mode"] = Mode(given.get("refresh_mode", Mode.AUTO))
         given["parallel_strategy"] = Strategy(given.get("parallel_strategy", Strategy.HASH_RANGE))
+        executor = given.pop("executor", None)
+        given["executor"] = None if executor is None else Executor(executor)
         return cls(target_lag=None if lag is None else timedelta(seconds=lag), **given)
 
 
@@ -222,6 +233,7 @@ class Order:
     and there only, are rows that somebody else has written.
 
     ``replaces``: it is the first refresh of a new definition, and its commit puts that into the place of the old one.
+    ``executor`` is what the lake says for tables that do not.
     """
 
     refresh_id: int
@@ -248,6 +260,7 @@ class Order:
     plan: Json | None
     deadline_at: datetime | None
     replaces: Replaced | None = None
+    executor: Executor | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,7 +313,8 @@ class BucketResult:
     """What one subtask leaves for the join: files to register, a file of row ids to delete, buckets written whole.
 
     ``inserted`` and ``deleted`` are the rows that change, ``rows`` those in the files: more, where a bucket was written
-    whole. ``is_split``: the subtask computed nothing and left its keys to two others.
+    whole. ``is_split``: the subtask computed nothing and left its keys to two others. ``executor`` is where it was
+    computed, and ``fallback`` why not on the cluster.
     """
 
     files: tuple[str, ...] = ()
@@ -313,3 +327,5 @@ class BucketResult:
     seconds: float = 0.0
     attempt: int = 1
     is_split: bool = False
+    executor: Executor = Executor.WORKER
+    fallback: str | None = None

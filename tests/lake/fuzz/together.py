@@ -21,6 +21,7 @@ from catchment.lake.types import Order
 from tests.fixtures.lake_case import LakeCase
 from tests.lake.fuzz.expressions import TYPES
 from tests.lake.fuzz.lakeside import Lakeside
+from tests.lake.refresh.inline import compute_elsewhere
 
 SPREAD = Decision(True, 2, "as the test wants it")
 OPEN = """
@@ -31,14 +32,17 @@ FEW_BUCKETS: Mapping[str, int] = {"parallel_min_buckets": 2, "parallel_buckets_p
 
 @dataclass
 class Together(Lakeside):
-    """Sources and dynamic tables of one seed, where some dynamic tables are sources of later ones."""
+    """Sources and dynamic tables of one seed, where some dynamic tables are sources of later ones. ``is_elsewhere``:
+    ranges are computed without a catalog, in every round but the first."""
+
+    is_elsewhere: bool = False
 
     def play(self, rounds: int) -> None:
         """The first round fills all tables; every third is spread."""
         for number in range(rounds):
             if number:
                 self.edit()
-            self.refresh_all(by_buckets=number % 3 == 2)
+            self.refresh_all(by_buckets=number % 3 == 2 or (self.is_elsewhere and number > 0))
 
     def refresh_every(self) -> None:
         """Refresh all tables in one round and compare them."""
@@ -88,14 +92,14 @@ class Together(Lakeside):
         name = order.definition.ref.name
         try:
             if by_buckets:
-                carry_out_in_buckets(self.case, order)
+                carry_out_in_buckets(self.case, order, is_elsewhere=self.is_elsewhere)
             else:
                 self.case.carry_out(order, lake_small_ms=0)
         except Exception as error:
             raise AssertionError(f"seed {self.seed}, {name}: {error}\n{self.text(name)}") from error
 
 
-def carry_out_in_buckets(case: LakeCase, order: Order) -> None:
+def carry_out_in_buckets(case: LakeCase, order: Order, *, is_elsewhere: bool = False) -> None:
     """A refresh that was begun, as the coordinator, the subtasks and the join do it, one after the other."""
     duck, control = case.duck, case.control
     settings: LakeSettings = case.settings.model_copy(update={**FEW_BUCKETS, "lake_small_ms": 0})
@@ -108,7 +112,12 @@ def carry_out_in_buckets(case: LakeCase, order: Order) -> None:
         ranges = coordinate.spread(work, control, spread, SPREAD, settings, task_id=0)
     planned = control.read_order(order.refresh_id)
     attempt = bucket.Attempt(0, order.fence, 1)
-    results = [bucket.compute_bucket(duck, control, planned, keys, attempt, settings, Never()) for keys in ranges]
+    results = [
+        compute_elsewhere(duck, control, planned, keys, attempt, settings)
+        if is_elsewhere
+        else bucket.compute_bucket(duck, control, planned, keys, attempt, settings, Never())
+        for keys in ranges
+    ]
     order = control.begin_refresh(order.refresh_id, case.next_fence(), timedelta(hours=1), keep_plan=True)
     figures = merge.publish_buckets(duck, control, order, results, Never())
     control.finish_refresh(order.refresh_id, order.fence, figures)

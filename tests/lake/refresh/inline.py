@@ -9,9 +9,11 @@ from typing import Any
 from catchment.lake.choose.bucket_plan import BucketPlan
 from catchment.lake.choose.outcome import Done
 from catchment.lake.choose.parallel import Decision
-from catchment.lake.duck.duck import Never
+from catchment.lake.control.control import Control
+from catchment.lake.duck.duck import Duck, Never
 from catchment.lake.files import sweep
-from catchment.lake.refresh import bucket, coordinate, merge, refresh
+from catchment.lake.refresh import bucket, coordinate, merge, refresh, remote
+from catchment.lake.settings import LakeSettings
 from catchment.lake.types import BucketRange, BucketResult, Order
 from tests.fixtures.lake_case import LakeCase
 
@@ -28,12 +30,15 @@ class Parallel:
     ranges: list[BucketRange]
     plan: BucketPlan
     results: list[BucketResult] = field(default_factory=list)
+    is_elsewhere: bool = False
 
     def compute(self, keys: BucketRange, attempt: int = 1) -> BucketResult:
         """One subtask. Its task has no row, and its fence is that of nobody."""
         case = self.case
         order = case.control.read_order(self.refresh_id)
         who = bucket.Attempt(task_id=0, fence=case.next_fence(), number=attempt)
+        if self.is_elsewhere:
+            return compute_elsewhere(case.duck, case.control, order, keys, who, case.settings)
         return bucket.compute_bucket(case.duck, case.control, order, keys, who, case.settings, Never())
 
     def compute_all(self) -> None:
@@ -51,6 +56,19 @@ class Parallel:
         return sweep.sweep(self.case.duck, self.case.control, self.case.settings, self.refresh_id)
 
 
+def compute_elsewhere(
+    duck: Duck, control: Control, order: Order, keys: BucketRange, attempt: bucket.Attempt, settings: LakeSettings
+) -> BucketResult:
+    """As a node of a cluster does it: all that it gets and gives is text, and it has no catalog."""
+    raw = control.order_json(order.refresh_id)
+    job = remote.make_job(duck, control, raw, order, keys, attempt, settings, Never())
+    steps: list[int] = []
+    answer = remote.compute(job.text, lambda step, _: steps.append(step))
+    result = job.result(answer)
+    assert steps == [1, 2, 3, 4]
+    return result
+
+
 def spread(case: LakeCase, name: str | int, *, workers: int = 2, **settings: Any) -> Parallel:
     """Begin a refresh of a table whose sources are up to date, or one that was asked for, and cut it."""
     wanted = case.settings.model_copy(update=settings)
@@ -66,9 +84,12 @@ def spread(case: LakeCase, name: str | int, *, workers: int = 2, **settings: Any
     return Parallel(case, refresh_id, order, ranges, BucketPlan.from_order(order))
 
 
-def refresh_in_buckets(case: LakeCase, name: str | int, **options: Any) -> dict[str, Any]:
-    """A whole parallel refresh; returns its row. Nothing is left behind."""
+def refresh_in_buckets(
+    case: LakeCase, name: str | int, *, is_elsewhere: bool = False, **options: Any
+) -> dict[str, Any]:
+    """A whole parallel refresh; returns its row. Nothing is left behind. ``is_elsewhere``: without the catalog."""
     one = spread(case, name, **options)
+    one.is_elsewhere = is_elsewhere
     one.compute_all()
     row = one.publish()
     assert one.sweep() == 0

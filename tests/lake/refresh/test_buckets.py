@@ -54,7 +54,10 @@ def change(case: LakeCase) -> None:
     with case.commit_lock():
         case.sql(CHANGE)
         case.sql("DELETE FROM orders WHERE id % 17 = 0")
-        case.sql("INSERT INTO orders SELECT id + 10000, NULL, 'new', day, amount FROM orders WHERE id % 50 = 0")
+        case.sql(
+            "INSERT INTO orders (id, customer, region, day, amount)"
+            " SELECT id + 10000, NULL, 'new', day, amount FROM orders WHERE id % 50 = 0"
+        )
         case.sql("UPDATE names SET name = name || '!' WHERE customer % 3 = 0")
 
 

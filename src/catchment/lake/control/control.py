@@ -72,12 +72,17 @@ class Control:
         order = self._call("select lake.begin_refresh(%s, %s, %s, %s)", refresh_id, fence, timeout, keep_plan)
         return read_order(order)
 
-    def read_order(self, refresh_id: int) -> Order:
-        """What a refresh is to do, without taking it over: for its subtasks. Raises ``LakeError``."""
+    def order_json(self, refresh_id: int) -> Json:
+        """What a refresh is to do, without taking it over, as the database says it: for its subtasks; ``read_order``
+        of ``wire`` reads it. Raises ``LakeError``."""
         order = self._call("select lake.order_of(%s)", refresh_id)
         if order is None:
             raise LakeError(f"there is no refresh {refresh_id}", code="INTERNAL")
-        return read_order(order)
+        return order
+
+    def read_order(self, refresh_id: int) -> Order:
+        """What a refresh is to do, without taking it over. Raises ``LakeError``."""
+        return read_order(self.order_json(refresh_id))
 
     def refresh_state(self, refresh_id: int) -> RefreshState:
         """Where a refresh stands. Raises ``LakeError`` when there is none."""
@@ -163,9 +168,10 @@ class Control:
         """What the schedule does by itself: open rounds for tables that are due, let the others go on."""
         return self._call("select lake.tick()")
 
-    def free_slots(self) -> int:
-        """How many tasks of refreshes could run now, the one that asks included."""
-        return self._call("select lake.free_slots()")
+    def free_slots(self, *, on_cluster: bool = False) -> int:
+        """How many tasks of refreshes could run now, the one that asks included. ``on_cluster``: they are computed
+        elsewhere, and need nothing but slots here."""
+        return self._call("select lake.free_slots(%s)", on_cluster)
 
     def count_workers(self) -> int:
         """Live workers that run refreshes."""

@@ -11,6 +11,7 @@ from catchment.lake.names import DT_SCHEMA, physical_name
 from catchment.lake.types import (
     ColumnAt,
     Definition,
+    Executor,
     NewTable,
     Order,
     Properties,
@@ -55,6 +56,7 @@ def read_order(row: Mapping[str, Any]) -> Order:
         plan=row["plan"],
         deadline_at=None if deadline is None else datetime.fromisoformat(deadline),
         replaces=replaces,
+        executor=None if row.get("executor") is None else Executor(row["executor"]),
     )
 
 

@@ -25,10 +25,15 @@ def attach(
 ) -> None:
     """Attach the lake; ``at`` is the option that names a snapshot. Raises ``LakeUnavailable`` if it is in
     a bucket and there is no key, and DuckDB's own errors."""
-    if is_remote(address.data_path):
+    prepare(instance, address.data_path, settings)
+    instance.execute(attach_statement(_in_english(dsn), address, is_read_only=is_read_only, at=at))
+
+
+def prepare(instance: DuckDBPyConnection, data_path: str, settings: LakeSettings) -> None:
+    """Let an instance read and write where the data are. Raises ``LakeUnavailable``."""
+    if is_remote(data_path):
         extensions.load_remote(instance)
         instance.execute(_secret(settings))
-    instance.execute(attach_statement(_in_english(dsn), address, is_read_only=is_read_only, at=at))
 
 
 def _in_english(dsn: str) -> str:

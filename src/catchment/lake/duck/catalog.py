@@ -319,17 +319,18 @@ def files_with_deletes(conn: Conn, table_id: int, buckets: Collection[int] | Non
     """Storage buckets, of these or of all, that have a live file with deleted rows."""
     return {
         bucket
-        for bucket, _, deleted in _bucket_counts(conn, table_id)
+        for bucket, _, deleted in bucket_counts(conn, table_id)
         if deleted and (buckets is None or bucket in buckets)
     }
 
 
 def bucket_rows(conn: Conn, table_id: int) -> dict[int, int]:
     """The rows of each storage bucket that has any."""
-    return {bucket: rows - deleted for bucket, rows, deleted in _bucket_counts(conn, table_id)}
+    return {bucket: rows - deleted for bucket, rows, deleted in bucket_counts(conn, table_id)}
 
 
-def _bucket_counts(conn: Conn, table_id: int) -> list[tuple[int, int, int]]:
+def bucket_counts(conn: Conn, table_id: int) -> list[tuple[int, int, int]]:
+    """Each storage bucket with the rows in its live files, and how many of them are deleted."""
     with translated():
         return conn.execute(_BUCKETS, [table_id]).fetchall()
 

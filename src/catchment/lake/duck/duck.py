@@ -120,6 +120,19 @@ class Duck:
         if not self.is_broken:
             extensions.give_back(self._instance)
 
+    def set_up(self) -> None:
+        """Make the settings that results depend on; once, with the lake attached."""
+        self.configure(self.settings)
+        # How far a statement is can be asked; nothing is printed.
+        self.run("SET enable_progress_bar = true")
+        self.run("SET enable_progress_bar_print = false")
+        # Else DuckDB keeps rows back in memory to write them in the order they came.
+        self.run("SET preserve_insertion_order = false")
+        # The statistics of a column are those of the latest commit on this build: in an older version of a table, rows
+        # outside of them would not be found.
+        self.run("SET disabled_optimizers = 'statistics_propagation'")
+        self.run(_OURS)
+
     def configure(self, settings: LakeSettings) -> None:
         """Set memory and threads. Not while a statement runs."""
         self.run(f"SET memory_limit = {literal(f'{settings.memory_bytes}B')}")
@@ -290,19 +303,10 @@ def _attached(kind: type[Duck], dsn: str, address: LakeAddress, settings: LakeSe
     try:
         attach(instance, dsn, address, settings)
         duck = kind(instance, dsn, settings)
-        duck.configure(settings)
-        # How far a statement is can be asked; nothing is printed.
-        duck.run("SET enable_progress_bar = true")
-        duck.run("SET enable_progress_bar_print = false")
-        # Else DuckDB keeps rows back in memory to write them in the order they came.
-        duck.run("SET preserve_insertion_order = false")
-        # The statistics of a column are those of the latest commit on this build: in an older version of a table, rows
-        # outside of them would not be found.
-        duck.run("SET disabled_optimizers = 'statistics_propagation'")
+        duck.set_up()
         duck.set_retries(RETRIES)
         duck.run(f"SET ducklake_retry_wait_ms = {RETRY_WAIT_MS:d}")
         duck.run(f"SET ducklake_retry_backoff = {RETRY_BACKOFF}")
-        duck.run(_OURS)
     except duckdb.Error as error:
         raised = translate(error)
         if raised is error:

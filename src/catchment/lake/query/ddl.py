@@ -24,7 +24,7 @@ from sqlglot.errors import TokenError
 from catchment.errors import TableRefused
 from catchment.lake.names import HIDDEN
 from catchment.lake.reasons import Reason, refused
-from catchment.lake.types import Definition, Mode, Properties, Strategy, TableRef
+from catchment.lake.types import Definition, Executor, Mode, Properties, Strategy, TableRef
 
 DEFAULT_SCHEMA = "main"
 _UNITS = {"s": 1, "sec": 1, "second": 1, "min": 60, "minute": 60, "h": 3600, "hour": 3600, "day": 86400, "d": 86400}
@@ -315,6 +315,10 @@ def _read_strategy(name: str, value: str) -> Strategy:
     return Strategy(_read_word(*Strategy)(name, value))
 
 
+def _read_executor(name: str, value: str) -> Executor:
+    return Executor(_read_word(*Executor)(name, value))
+
+
 def _read_text(_: str, value: str) -> str:
     return value
 
@@ -330,6 +334,7 @@ _READERS: dict[str, Callable[[str, str], object]] = {
     "max_parallelism": _read_count,
     "parallel_strategy": _read_strategy,
     "cardinality_threshold": _read_share,
+    "executor": _read_executor,
 }
 PROPERTIES = tuple(name.upper() for name in _READERS)
 """Every property that the statement takes, in the order of the reference."""

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
 
 from catchment.errors import LakeError
 from catchment.lake.choose import partition
@@ -27,6 +27,9 @@ from catchment.lake.refresh.session import Work, plan_of
 from catchment.lake.settings import LakeSettings
 from catchment.lake.types import BucketRange, BucketResult, Order
 
+Counts = list[tuple[int, int, int]]
+"""Storage bucket, rows in its files, rows of them that are deleted."""
+
 STEPS = 4
 """Keys, rows now, difference, files: what ``Attempt.progress`` counts."""
 
@@ -39,6 +42,29 @@ class Attempt:
     fence: int
     number: int
     progress: Callable[[int], None] = lambda _: None
+
+
+class Desk(Protocol):
+    """What computing a range asks of whoever has the catalog and knows the names of files."""
+
+    @property
+    def number(self) -> int:
+        """Which attempt this is."""
+        ...
+
+    def progress(self, step: int) -> None: ...
+
+    def data_path(self, bucket: int) -> str:
+        """The file for the rows of one storage bucket."""
+        ...
+
+    def note(self, kind: str, paths: Collection[str]) -> None:
+        """Write files down that are about to be made."""
+        ...
+
+    def bucket_counts(self) -> Counts:
+        """The rows of each storage bucket of the table, and how many of them are deleted."""
+        ...
 
 
 def compute_bucket(
@@ -57,12 +83,12 @@ def compute_bucket(
     began = time.monotonic()
     plan = BucketPlan.from_order(order)
     order = replace(order, buckets=plan.buckets)
-    written = _Written(duck, control, order, attempt)
+    written = Written(duck, control, order, plan, keys, attempt)
     with duck.turn(stop), control.connection() as conn:
         definition = plan_of(duck, conn, order)
     try:
         with Work.open(duck, order, definition, stop) as work:
-            result = _compute(work, control, plan, keys, settings, written)
+            result = compute_range(work, plan, keys, settings.lake_rewrite_above, written)
     except BaseException:
         written.remove()
         raise
@@ -70,17 +96,38 @@ def compute_bucket(
 
 
 @dataclass(slots=True)
-class _Written:
-    """The files of one attempt."""
+class Written:
+    """The files of one attempt: the desk of a worker."""
 
     duck: Duck
     control: Control
     order: Order
+    plan: BucketPlan
+    keys: BucketRange
     attempt: Attempt
     paths: tuple[str, ...] = ()
+    _named: dict[int, str] = field(default_factory=dict[int, str])
+
+    @property
+    def number(self) -> int:
+        return self.attempt.number
+
+    def progress(self, step: int) -> None:
+        self.attempt.progress(step)
+
+    def data_path(self, bucket: int) -> str:
+        """Always the same one for a bucket."""
+        if bucket not in self._named:
+            self._named[bucket] = storage.bucket_path(
+                self.plan.table_dir, bucket, self.order, self.keys, self.attempt.number
+            )
+        return self._named[bucket]
+
+    def bucket_counts(self) -> Counts:
+        with self.control.connection() as conn:
+            return catalog.bucket_counts(conn, self.order.physical_id)
 
     def note(self, kind: str, paths: Collection[str]) -> None:
-        """Write files down that are about to be made."""
         attempt = self.attempt
         self.control.note_artifacts(self.order.refresh_id, attempt.task_id, attempt.fence, kind, paths)
         self.paths += tuple(paths)
@@ -93,10 +140,10 @@ class _Written:
                 storage.remove(self.duck, self.control, self.paths)
 
 
-def _compute(
-    work: Work, control: Control, plan: BucketPlan, keys: BucketRange, settings: LakeSettings, written: _Written
-) -> BucketResult:
-    progress = written.attempt.progress
+def compute_range(work: Work, plan: BucketPlan, keys: BucketRange, rewrite_above: float, desk: Desk) -> BucketResult:
+    """Compute a range and write its files, by what the desk says alone. ``rewrite_above`` is the share of deleted rows
+    from which a storage bucket is rewritten."""
+    progress = desk.progress
     by_keys = plan.mode == "keys"
     if by_keys:
         _load_keys(work, plan, keys)
@@ -107,9 +154,9 @@ def _compute(
         work.view("out", _layout_of(work, "fresh"))
         result = BucketResult(inserted=work.count("fresh"))
     else:
-        result = _compare(work, control, plan, keys, settings, written)
+        result = _compare(work, plan, keys, rewrite_above, desk)
     progress(3)
-    files = write(work, plan, keys, written)
+    files = write(work, desk)
     progress(STEPS)
     return replace(
         result, files=tuple(path for path, _, _ in files), rows=sum(f[1] for f in files), bytes=_bytes(files)
@@ -153,9 +200,7 @@ def _key_files(work: Work, plan: BucketPlan, part: int, place: int) -> list[str]
     return files
 
 
-def _compare(
-    work: Work, control: Control, plan: BucketPlan, keys: BucketRange, settings: LakeSettings, written: _Written
-) -> BucketResult:
+def _compare(work: Work, plan: BucketPlan, keys: BucketRange, rewrite_above: float, desk: Desk) -> BucketResult:
     """Find the difference and decide how it is written: as rows that go and rows that come, or as whole buckets."""
     owned = partition.storage_of(keys, plan.buckets) if partition.owns_storage(keys, plan.buckets) else None
     near = partition.storage_of(keys, plan.buckets)
@@ -164,12 +209,12 @@ def _compare(
     difference = compute.difference(work)
     work.drop("fresh", "stored")
     result = BucketResult(inserted=difference.inserted, deleted=difference.deleted)
-    if owned and difference.deleted and _is_rewritten(work, control, owned, difference.deleted, settings):
+    if owned and difference.deleted and _is_rewritten(desk, owned, difference.deleted, rewrite_above):
         compute.keep_others(work, owned)
         work.view("out", f"{_layout_of(work, 'kept')} UNION ALL {_layout_of(work, 'added')}")
         return replace(result, rewritten=tuple(sorted(owned)))
     work.view("out", _layout_of(work, "added"))
-    return replace(result, deletes=_write_deletes(work, plan, keys, written) if difference.deleted else None)
+    return replace(result, deletes=_write_deletes(work, plan, keys, desk) if difference.deleted else None)
 
 
 def _layout_of(work: Work, table: str) -> str:
@@ -177,34 +222,35 @@ def _layout_of(work: Work, table: str) -> str:
     return f"SELECT {columns} FROM {quoted(table)}"
 
 
-def _is_rewritten(work: Work, control: Control, owned: Collection[int], deleted: int, settings: LakeSettings) -> bool:
+def _is_rewritten(desk: Desk, owned: Collection[int], deleted: int, above: float) -> bool:
     """A bucket that loses many rows is rewritten, and one that has lost some before: deleting again from such a
     file may be dated wrongly when somebody else commits meanwhile."""
-    with control.connection() as conn:
-        rows = catalog.bucket_rows(conn, work.order.physical_id)
-        if catalog.files_with_deletes(conn, work.order.physical_id, owned):
-            return True
-    return deleted > settings.lake_rewrite_above * sum(rows.get(bucket, 0) for bucket in owned)
+    counts = [(rows, gone) for bucket, rows, gone in desk.bucket_counts() if bucket in owned]
+    if any(gone for _, gone in counts):
+        return True
+    return deleted > above * sum(rows for rows, _ in counts)
 
 
-def _write_deletes(work: Work, plan: BucketPlan, keys: BucketRange, written: _Written) -> str:
+def deletes_path(plan: BucketPlan, keys: BucketRange, number: int) -> str:
+    """The file for the row ids that an attempt wants deleted."""
     part = "null" if keys.partition is None else str(keys.partition)
-    path = f"{plan.folder}deletes/{keys.total}-{part}-a{written.attempt.number}.parquet"
-    written.note("deletes", [path])
+    return f"{plan.folder}deletes/{keys.total}-{part}-a{number}.parquet"
+
+
+def _write_deletes(work: Work, plan: BucketPlan, keys: BucketRange, desk: Desk) -> str:
+    path = deletes_path(plan, keys, desk.number)
+    desk.note("deletes", [path])
     columns = f"{quoted(RID)}, {quoted(BUCKET)}"
     work.duck.run(f"COPY (SELECT {columns} FROM {quoted('gone')}) TO {literal(path)} (FORMAT parquet)")
     return path
 
 
-def write(work: Work, plan: BucketPlan, keys: BucketRange, written: _Written) -> list[tuple[str, int, int]]:
+def write(work: Work, desk: Desk) -> list[tuple[str, int, int]]:
     """One file for each storage bucket of ``out``, sorted by key; returns path, rows and bytes of each."""
     compute.check_range(work, "out")
     buckets = [row[0] for row in work.duck.rows(f"SELECT DISTINCT {quoted(BUCKET)} FROM {quoted('out')} ORDER BY 1")]
-    paths = {
-        bucket: storage.bucket_path(plan.table_dir, bucket, work.order, keys, written.attempt.number)
-        for bucket in buckets
-    }
-    written.note("data", list(paths.values()))
+    paths = {bucket: desk.data_path(bucket) for bucket in buckets}
+    desk.note("data", list(paths.values()))
     columns = ", ".join(quoted(item.name) for item in work.plan.layout.columns if item.name != BUCKET)
     sort = ", ".join(dict.fromkeys(quoted(name) for name in _sort_columns(work)))
     files: list[tuple[str, int, int]] = []

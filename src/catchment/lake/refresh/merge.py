@@ -19,7 +19,7 @@ from catchment.lake.duck.duck import Duck, Stop
 from catchment.lake.refresh import window
 from catchment.lake.refresh.publish import publish_files
 from catchment.lake.refresh.session import Work, plan_of
-from catchment.lake.types import BucketResult, Order, Publication
+from catchment.lake.types import BucketResult, Executor, Order, Publication
 
 
 def publish_buckets(
@@ -88,6 +88,15 @@ def _publication(plan: BucketPlan, results: Sequence[BucketResult], subtasks: in
     )
 
 
+def _executors(results: Sequence[BucketResult]) -> dict[str, Any]:
+    """Where subtasks were computed, and why not on the cluster; nothing if no table asked for one."""
+    on_ray = sum(result.executor == Executor.RAY for result in results)
+    fallbacks = list(dict.fromkeys(result.fallback for result in results if result.fallback is not None))
+    if not on_ray and not fallbacks:
+        return {}
+    return {"subtasks_on_ray": on_ray, **({"not_on_ray": fallbacks[0][:500]} if fallbacks else {})}
+
+
 def figures_of(results: Sequence[BucketResult], subtasks: int) -> dict[str, Any]:
     """What is worth knowing about the subtasks together. ``skew``: the longest against the middle one."""
     seconds = sorted(result.seconds for result in results)
@@ -101,5 +110,6 @@ def figures_of(results: Sequence[BucketResult], subtasks: int) -> dict[str, Any]
         "buckets_rewritten": sum(len(result.rewritten) for result in results),
         "subtask_seconds": round(sum(seconds), 3),
         "longest_subtask_seconds": round(seconds[-1], 3) if seconds else 0.0,
+        **_executors(results),
         "skew": round(seconds[-1] / max(median(seconds), 1e-3), 2) if seconds else 1.0,
     }

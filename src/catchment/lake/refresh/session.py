@@ -25,6 +25,8 @@ from catchment.lake.duck.duck import Duck, Stop
 from catchment.lake.duck.schema_view import LakeView
 from catchment.lake.names import RID, lake_name, literal, quoted
 from catchment.lake.query import clock
+from catchment.lake.query.recorded import Answers, Recording
+from catchment.lake.query.resolve import SchemaView
 from catchment.lake.reasons import Reason
 from catchment.lake.types import Column, Order, Read, SourceTable
 
@@ -43,19 +45,26 @@ class Bound:
 
 
 def plan_of(duck: Duck, conn: Connection[Any], order: Order) -> Plan:
-    """The plan of a refresh, over the tables as they are at the snapshots it reads.
+    """The plan of a refresh: see ``recorded_plan``."""
+    return recorded_plan(duck, conn, order)[0]
+
+
+def recorded_plan(duck: Duck, conn: Connection[Any], order: Order) -> tuple[Plan, Answers]:
+    """The plan of a refresh, over the tables as they are at the snapshots it reads, and what it was made from.
 
     Raises ``SourceChanged`` when a source or a used column is gone, or when the result no longer fits the columns of
     the stored table; ``TableRefused`` when the definition has become invalid in another way.
     """
     sources = _find_sources(conn, order)
     key = (order.dt_id, order.generation, order.definition, str(order.layout), _shapes(sources.values()))
-    plan = duck.remembered.get(("plan", order.dt_id), (None, None))
+    plan = duck.remembered.get(("plan", order.dt_id), (None, None, None))
     if plan[0] != key:
-        plan = (key, _analysed(duck, conn, order))
+        view = Recording(_view(duck, conn, order))
+        plan = (key, analysed(order, view), view.answers)
         duck.remembered["plan", order.dt_id] = plan
     # A plan that was made before has the row counts of that time.
-    return replace(plan[1], tables=tuple(_with_rows(table, sources) for table in plan[1].tables))
+    made = replace(plan[1], tables=tuple(_with_rows(table, sources) for table in plan[1].tables))
+    return made, plan[2]
 
 
 def _with_rows(table: Table, sources: Mapping[int, SourceTable]) -> Table:
@@ -68,10 +77,14 @@ def _shapes(sources: Iterable[SourceTable]) -> tuple[object, ...]:
     return tuple((source.table_id, source.ref, source.dt_id, tuple(source.columns.items())) for source in sources)
 
 
-def _analysed(duck: Duck, conn: Connection[Any], order: Order) -> Plan:
+def _view(duck: Duck, conn: Connection[Any], order: Order) -> LakeView:
     versions = {read.dt_id: read.new for read in order.reads if read.dt_id is not None}
+    return LakeView(duck, conn, order.data_snapshot, versions=versions, made=order.dt_id)
+
+
+def analysed(order: Order, view: SchemaView) -> Plan:
+    """The plan of an order by what this view of the lake says."""
     stored = Layout.from_json(order.layout)
-    view = LakeView(duck, conn, order.data_snapshot, versions=versions, made=order.dt_id)
     plan = analyse(order.definition, view, stored=stored)
     if plan.layout == stored:
         return plan

@@ -10,7 +10,7 @@ grant select on all tables in schema lake to catchment_worker, catchment_read;
 grant execute on function lake.commit_key(), lake.load_key(text), lake.version_at(bigint, bigint), lake.cost_samples(bigint),
   lake.order_of(bigint), lake.content_of(bigint), lake.table_directory(bigint), lake.lost_names(),
                           lake.refreshes_since_audit(bigint),
-                          lake.free_slots(), lake.count_workers(), lake.lock_holders(), lake.pinned_snapshot(),
+                          lake.free_slots(boolean), lake.count_workers(), lake.lock_holders(), lake.pinned_snapshot(),
                           lake.lag_stats(bigint, timestamptz), lake.ms_between(timestamptz, timestamptz),
                           lake.scan_changes(), lake.explain(bigint),
                           lake.explain_table(bigint, interval, double precision, timestamptz)

@@ -29,12 +29,14 @@ from catchment.lake.choose import parallel, partition
 from catchment.lake.choose.bucket_plan import BucketPlan
 from catchment.lake.choose.cost import Estimate
 from catchment.lake.choose.outcome import Done, Spread
+from catchment.lake.control.wire import read_order
 from catchment.lake.refresh import bucket, coordinate, merge, refresh
 from catchment.lake.refresh.session import Work
 from catchment.lake.refresh.window import ReadingBroken, SourceMoved
-from catchment.lake.tasks import metrics
+from catchment.lake.tasks import cluster, metrics
 from catchment.lake.tasks.process import LakeProcess
-from catchment.lake.types import BucketRange, BucketResult, Order
+from catchment.lake.types import BucketRange, BucketResult, Executor, Order
+from catchment.runtime.ray.waiting import RayLost
 from catchment.task.child import Child
 from catchment.task.command import Command
 from catchment.task.context import Context
@@ -220,11 +222,12 @@ class _Decider:
 
     def __call__(self, estimate: Estimate, keys: int | None) -> parallel.Decision:
         seconds = None if estimate.predicted_ms is None else estimate.predicted_ms / 1000
+        is_on_ray = cluster.executor_of(self._order, self._lake.settings) == Executor.RAY
         self.last = parallel.decide(
             self._order.definition.properties,
             self._lake.settings,
             keys=max(estimate.dt_rows, self._order.rows or 0) if keys is None else keys,
-            workers=self._lake.control.free_slots(),
+            workers=self._lake.control.free_slots(on_cluster=is_on_ray),
             prediction=parallel.Prediction(seconds, estimate.memory_bytes),
         )
         return self.last
@@ -273,7 +276,8 @@ def run_bucket(
     lake: LakeProcess, ctx: Context, refresh_id: int, keys: BucketRange, slot: str, subtask: AnyCommand
 ) -> BucketResult:
     """A subtask: one range of keys, or its two halves if it is too much."""
-    order = lake.control.read_order(refresh_id)
+    raw = lake.control.order_json(refresh_id)
+    order = read_order(raw)
     if order.state != "EXECUTING":
         raise Failed(f"refresh {refresh_id} is {order.state}: nobody waits for this subtask", "CANCELLED")
     plan = BucketPlan.from_order(order)
@@ -285,7 +289,7 @@ def run_bucket(
     stop = TaskStop(ctx, order.deadline_at)
     attempt = bucket.Attempt(ctx.task_id, ctx.fence, ctx.attempt, lambda step: ctx.progress(step, bucket.STEPS))
     try:
-        result = bucket.compute_bucket(lake.duck, lake.control, order, keys, attempt, lake.settings, stop)
+        result = cluster.compute(lake, raw, order, keys, attempt, stop)
     except LakeOutOfMemory as error:
         halves = partition.halve(keys)
         if halves is None:
@@ -301,7 +305,7 @@ def run_bucket(
                 f"the refresh took longer than CATCHMENT_PARALLEL_TIMEOUT_SECONDS: {error}", "TIMEOUT"
             ) from error
         raise _failed_bucket(ctx, most, error) from error
-    except (ClaimLost, GiveUp, CancelRequested):
+    except (ClaimLost, GiveUp, CancelRequested, RayLost):
         raise
     except Exception as error:
         raise _failed_bucket(ctx, most, error) from error

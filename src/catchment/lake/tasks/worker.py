@@ -92,13 +92,21 @@ def worker_environment(
 ) -> Mapping[str, str]:
     """The environment of one of so many worker processes on this machine."""
     settings = LakeSettings.read()
+    tasks = _tasks_of(settings)
     return {
         **os.environ,
+        # Each waits in a thread.
+        **({"CATCHMENT_WORKER_THREADS": str(tasks)} if tasks > WorkerSettings.read().worker_threads else {}),
         DSN_VARIABLE: dsn,
-        "CATCHMENT_MAX_CONCURRENT_TASKS": "1",
+        "CATCHMENT_MAX_CONCURRENT_TASKS": str(tasks),
         "CATCHMENT_LAKE_MEMORY_LIMIT": memory or f"{settings.memory_bytes // processes}B",
         "CATCHMENT_LAKE_THREADS": str(threads or share_of_threads(settings, processes)),
     }
+
+
+def _tasks_of(settings: LakeSettings) -> int:
+    """The tasks of a process at a time. What is computed on a cluster needs only a slot here."""
+    return settings.lake_ray_tasks if settings.lake_executor == "ray" else 1
 
 
 def share_of_threads(settings: LakeSettings, processes: int) -> int:

@@ -9,12 +9,15 @@ create table lake.lake (
   scanned_snapshot  bigint not null default -1,
   max_failures      integer not null default 5,
   history           interval not null default '30 days',
+  executor          text,
   created_at        timestamptz not null default clock_timestamp(),
-  constraint lake_failures_are_positive check (max_failures >= 1)
+  constraint lake_failures_are_positive check (max_failures >= 1),
+  constraint lake_executor_is_known check (executor in ('worker', 'ray'))
 );
 comment on table lake.lake is
   'The lake of this database: one row. scanned_snapshot: lake.change knows all snapshots up to it. max_failures: so '
-  'many failed scheduled refreshes in a row suspend a table. history: how long refreshes are remembered.';
+  'many failed scheduled refreshes in a row suspend a table. history: how long refreshes are remembered. executor: '
+  'where subtasks are computed, for tables that do not say; null for the setting of each worker.';
 
 create table lake.dt (
   id               bigint generated always as identity primary key,

@@ -16,7 +16,7 @@ as $$
                                                   'generation', p.generation)
                           from lake.dt as p
                          where p.id = d.replaces),
-           'commit_snapshot', f.commit_snapshot, 'rows', f.rows,
+           'commit_snapshot', f.commit_snapshot, 'rows', f.rows, 'executor', (select l.executor from lake.lake as l),
            'forced', case when f.data_snapshot is not null then lake.foreign_write(d.physical_id, f, r.checked_snapshot)
                           when d.generation > 1 then 'DEFINITION_CHANGED'
                           else 'FIRST_FILL' end,

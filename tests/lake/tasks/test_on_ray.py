@@ -1,0 +1,183 @@
+"""A refresh whose ranges are computed on a cluster of Ray, while parts of it die: published once, right, without a file
+that is left. The short form is in ``tests/worker/test_ray.py``."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.fixtures.lake_case import LakeCase
+from tests.fixtures.ray import Cluster, Node, drivers_of, needs_ray, ray_cluster, ray_settings
+from tests.fixtures.worker import StartWorker, WorkerProcess, wait_until
+from tests.lake.tasks import ray_body
+from tests.lake.tasks.crew import LakeCrew
+
+pytestmark = [needs_ray, pytest.mark.long, pytest.mark.timeout(1200)]
+APP = "tests.lake.tasks.ray_app:app"
+MINUTES = 500
+
+
+@dataclass
+class Rays:
+    """A lake, a cluster, and workers that only hold slots."""
+
+    crew: LakeCrew
+    cluster: Cluster
+    folder: Path
+
+    def fill(self) -> None:
+        case = self.crew.case
+        case.make("source", "k BIGINT, v BIGINT")
+        case.sql("INSERT INTO source SELECT i % 1000, i FROM range(4000) AS r(i)")
+        case.create(
+            "CREATE DYNAMIC TABLE dt TARGET_LAG = '1 day' REFRESH_MODE = INCREMENTAL PARALLEL_THRESHOLD = 2"
+            " EXECUTOR = RAY AS SELECT k, max(v) AS m, count(*) AS n FROM source GROUP BY k"
+        )
+        case.refresh("dt")
+        with case.commit_lock():
+            case.sql("UPDATE source SET v = v + 1000000 WHERE k % 2 = 0")
+            case.sql("DELETE FROM source WHERE k = 7")
+        # Its task was carried out here and would be claimed by the first worker.
+        case.pg("select worker.cancel(id, 'done here') from worker.tasks where command = 'lake_refresh'")
+
+    def hire(self, **more: str) -> WorkerProcess:
+        settings = {
+            **ray_settings(self.cluster),
+            "CATCHMENT_MAX_CONCURRENT_TASKS": "3",
+            "CATCHMENT_LAKE_RAY_MEMORY": "300MB",
+            "CATCHMENT_PARALLEL_MIN_BUCKETS": "4",
+            "CATCHMENT_PARALLEL_BUCKETS_PER_WORKER": "1",
+            **more,
+        }
+        return self.crew.hire(1, app=APP, settings=settings)[0]
+
+    def lines(self, name: str) -> list[int]:
+        path = self.folder / name
+        return [int(line) for line in path.read_text().split()] if path.exists() else []
+
+    @contextmanager
+    def held(self, where: str) -> Iterator[int]:
+        """Bodies wait inside, before or after they compute; gives the refresh when one does."""
+        hold = self.folder / f"hold-{where}"
+        hold.touch()
+        refresh_id = self.crew.request("dt")
+        wait_until(lambda: self.lines("starts" if where == "before" else "computed"), seconds=MINUTES)
+        try:
+            yield refresh_id
+        finally:
+            hold.unlink()
+
+    def body(self) -> int:
+        return self.lines("starts")[0]
+
+    def end_well(self, refresh_id: int, *, clean: float = 120) -> dict[str, Any]:
+        row = self.crew.wait(refresh_id, seconds=MINUTES)
+        assert row["state"] == "SUCCEEDED", row
+        self.crew.case.check("dt")
+        assert self.crew.publications(refresh_id) == 1
+        self.crew.wait_clean(seconds=clean)
+        return row
+
+
+@pytest.fixture
+def rays(lake_case: LakeCase, start_lake_worker: StartWorker, tmp_path: Path) -> Iterator[Rays]:
+    folder = tmp_path / "bodies"
+    folder.mkdir()
+    # Bodies run on nodes that can be killed; the head has no room.
+    with ray_cluster(cpus=0, variables={ray_body.FOLDER: str(folder)}) as cluster:
+        cluster.add_node(cpus=3)
+        made = Rays(LakeCrew(lake_case, start_lake_worker), cluster, folder)
+        made.fill()
+        yield made
+
+
+def _node_of(rays: Rays, pid: int) -> Node:
+    (node,) = [node for node in rays.cluster.nodes if node.process.pid == os.getsid(pid)]
+    return node
+
+
+def test_all_ranges_are_computed_on_the_cluster(rays: Rays) -> None:
+    rays.hire()
+    row = rays.end_well(rays.crew.request("dt"))
+    assert row["figures"]["subtasks_on_ray"] == row["figures"]["subtasks"] == len(rays.lines("starts"))
+    assert "not_on_ray" not in row["figures"]
+
+
+@pytest.mark.parametrize("where", ["before", "after"])
+def test_the_process_of_a_body_is_killed(rays: Rays, where: str) -> None:
+    rays.hire()
+    with rays.held(where) as refresh_id:
+        os.kill(rays.body(), signal.SIGKILL)
+    rays.end_well(refresh_id)
+
+
+def test_the_process_of_a_body_is_stopped(rays: Rays) -> None:
+    rays.hire()
+    with rays.held("after") as refresh_id:
+        os.kill(rays.body(), signal.SIGSTOP)
+    row = rays.end_well(refresh_id)
+    assert len(rays.lines("starts")) > row["figures"]["subtasks"] - row["figures"]["splits"] - 1
+
+
+@pytest.mark.parametrize("where", ["before", "after"])
+def test_the_driver_is_killed(rays: Rays, where: str) -> None:
+    worker = rays.hire()
+    with rays.held(where) as refresh_id:
+        (driver,) = drivers_of(worker.pid)
+        os.kill(driver, signal.SIGKILL)
+    rays.end_well(refresh_id)
+
+
+def test_the_worker_is_killed(rays: Rays) -> None:
+    worker = rays.hire()
+    with rays.held("after") as refresh_id:
+        rays.crew.kill(worker)
+        rays.hire()
+    rays.end_well(refresh_id)
+
+
+def test_the_node_is_killed(rays: Rays) -> None:
+    rays.hire()
+    with rays.held("after") as refresh_id:
+        rays.cluster.add_node(cpus=3)
+        _node_of(rays, rays.body()).kill()
+    row = rays.end_well(refresh_id)
+    assert row["figures"]["subtasks_on_ray"] > 0
+
+
+def test_the_node_is_cut_off_and_comes_back(rays: Rays) -> None:
+    """All of its processes are stopped: it acknowledges nothing, as behind a link that is cut. When it goes on, its
+    bodies go on too, and write files of an attempt that was given up."""
+    rays.hire(CATCHMENT_LAKE_ARTIFACT_GRACE_SECONDS="40")
+    with rays.held("before") as refresh_id:
+        rays.cluster.add_node(cpus=3)
+        node, first = _node_of(rays, rays.body()), len(rays.lines("starts"))
+        os.killpg(node.process.pid, signal.SIGSTOP)
+        wait_until(lambda: len(rays.lines("starts")) > first, seconds=MINUTES)
+    os.killpg(node.process.pid, signal.SIGCONT)
+    row = rays.end_well(refresh_id, clean=300)
+    assert row["figures"]["subtasks_on_ray"] > 0
+
+
+def test_the_head_is_killed(rays: Rays) -> None:
+    """There is no cluster any more: the worker computes what is left."""
+    rays.hire(CATCHMENT_RAY_CONNECT_SECONDS="20")
+    with rays.held("before") as refresh_id:
+        rays.cluster.head.kill()
+    rays.end_well(refresh_id)
+
+
+def test_without_a_cluster_the_worker_computes_and_says_why(rays: Rays) -> None:
+    for node in rays.cluster.nodes:
+        node.kill()
+    rays.hire(CATCHMENT_RAY_CONNECT_SECONDS="20")
+    row = rays.end_well(rays.crew.request("dt"))
+    assert row["figures"]["subtasks_on_ray"] == 0
+    assert "the cluster of Ray" in row["figures"]["not_on_ray"]
