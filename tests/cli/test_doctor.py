@@ -44,7 +44,7 @@ def test_doctor_reports_a_broken_rule(committed: Engine, cli: Run) -> None:
 def test_doctor_names_a_command_that_workers_do_not_know(committed: Engine, cli: Run) -> None:
     task = committed.enqueue()
     committed.value("select worker.record_warning(%s, 'worker', 'a worker of its queue has no command act')", task)
-    findings = read_json(cli("doctor", "--json", code=1))
+    findings = read_json(cli("doctor", "--json"))
     assert "a worker of queue work does not know it and gives its tasks back" in [f["finding"] for f in findings]
 
 
@@ -58,9 +58,9 @@ def test_doctor_shows_times_of_the_users_zone(committed: Engine, cli: Run, monke
 NAMES = ['it\'s "a" name', "-x y"]
 
 
-def _remedies(cli: Run, level: int) -> dict[str, list[str]]:
+def _remedies(cli: Run) -> dict[str, list[str]]:
     """What can be typed, by what it is about."""
-    findings = read_json(cli("doctor", "--json", code=level))
+    findings = read_json(cli("doctor", "--json"))
     return {
         f"{f['level']} {f['subject']}": [way.command for way in ways_of(f["remedy"]) if way.command] for f in findings
     }
@@ -86,7 +86,7 @@ def test_each_remedy_can_be_pasted_and_ends_its_finding(committed: Engine, cli: 
     )
     committed.conn.execute("select worker.ask_worker(%s, 'pause')", [worker])
     subjects.append(f"info worker {worker}")
-    remedies = _remedies(cli, 1)
+    remedies = _remedies(cli)
     assert {*subjects} <= remedies.keys()
     for subject in subjects:
         retry_or_skip = subject.startswith("warning lane ") and "skipped" in subject
@@ -99,17 +99,17 @@ def test_each_remedy_can_be_pasted_and_ends_its_finding(committed: Engine, cli: 
             timeout=120,
         )
         assert done.returncode == 0, (command, done.stderr)
-    assert not {*subjects} & _remedies(cli, 1).keys()
+    assert not {*subjects} & _remedies(cli).keys()
 
 
 def test_sql_of_a_remedy_goes_through_psql(committed: Engine, cli: Run) -> None:
     """Its statement is one word of the command, whatever names are in it."""
     committed.conn.execute("insert into worker.warning (task_id, source, message, at) values (1, 'after', 'no', now())")
-    (command,) = _remedies(cli, 1)["warning hooks"]
+    (command,) = _remedies(cli)["warning hooks"]
     assert shlex.split(command) == ["catchment", "psql", "-c", "select * from worker.warning order by at desc"]
 
 
-def test_a_warning_is_a_problem_and_an_info_is_none(committed: Engine, cli: Run, db: str) -> None:
+def test_remedies_for_another_database_say_so(committed: Engine, cli: Run, db: str) -> None:
     cli("queue", "pause", "work")
     assert "catchment queue resume work" in cli("doctor").stdout
     elsewhere = cli("doctor", "--dsn", db, dsn=None)

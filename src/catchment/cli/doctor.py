@@ -29,7 +29,7 @@ def doctor(
     """Check for problems, and say what to do about each.
 
     Such as a halted lane, a queue without a worker, or a broken rule of the engine. What to type comes with each, and
-    can be pasted into a shell. The exit code is 1 if one of them is an error or a warning.
+    can be pasted into a shell. The exit code is 1 if one of them is an error.
     """
     with open_database(dsn, "catchment_read") as conn:
         findings = diagnose(conn, deep=deep)
@@ -48,7 +48,7 @@ def doctor(
                     print_indented(f"[dim]{_line(what)}[/]", 2)
     if dsn is not None and dsn != os.environ.get(DSN_VARIABLE) and any(f["remedy"][:2] != "# " for f in findings):
         errors.print(f"The commands are for the database of {DSN_VARIABLE}: set it to this one before you paste them.")
-    if any(f["level"] != "info" for f in findings):
+    if any(f["level"] == "error" for f in findings):
         raise typer.Exit(1)
 
 
