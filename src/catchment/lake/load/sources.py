@@ -172,7 +172,7 @@ def _header(path: str, is_gzip: bool, options: Options) -> tuple[tuple[str, ...]
             first = text.readline()
             delimiter = options.delimiter or _delimiter(path, first)
             text.seek(0)
-            names = next(csv.reader(text, delimiter=delimiter, strict=True), [])
+            names = next(csv.reader(text, delimiter=delimiter, strict=True), list[str]())
     except UnicodeDecodeError as error:
         line = 1 + error.object[: error.start].count(b"\n")
         raise _wrong_encoding(path, line, f"byte {error.object[error.start]:#x} is not valid there") from error

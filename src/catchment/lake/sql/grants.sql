@@ -7,7 +7,8 @@ revoke all on all functions in schema lake from public, catchment_worker, catchm
 revoke all on all procedures in schema lake from public, catchment_worker, catchment_read;
 
 grant select on all tables in schema lake to catchment_worker, catchment_read;
-grant execute on function lake.commit_key(), lake.load_key(text), lake.version_at(bigint, bigint), lake.cost_samples(bigint),
+grant execute on function lake.commit_key(), lake.load_key(text), lake.version_at(bigint, bigint),
+                          lake.cost_samples(bigint),
   lake.order_of(bigint), lake.content_of(bigint), lake.table_directory(bigint), lake.lost_names(),
                           lake.refreshes_since_audit(bigint),
                           lake.free_slots(boolean), lake.count_workers(), lake.lock_holders(), lake.pinned_snapshot(),

@@ -1,7 +1,7 @@
 -- unknown_files: of these files below a folder, those that nothing knows: no data file or delete file of the catalog,
 -- of whatever snapshot, none that DuckLake is going to delete, none that a refresh has noted. The folder is the
--- directory of a table, or one above or below it. Files have to be listed before this is called: what is written later is not
--- among them.
+-- directory of a table, or one above or below it. Files have to be listed before this is called: what is written later
+-- is not among them.
 create or replace function lake.unknown_files(
   p_folder  text,
   p_paths   text[]
