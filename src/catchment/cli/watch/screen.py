@@ -66,7 +66,7 @@ class _Tailed:
     text: str
     tail: str
 
-    def __rich_console__(self, _: Console, options: ConsoleOptions) -> RenderResult:
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         text = Text(self.text, no_wrap=True)
         text.truncate(max(1, options.max_width - cell_len(self.tail)), overflow="ellipsis")
         yield text.append(self.tail)
