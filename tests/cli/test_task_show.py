@@ -122,7 +122,7 @@ def test_task_show_names_the_lane_that_is_halted_and_what_to_do(committed: Engin
     (halted,) = read_json(cli("lane", "list", "--state", "halted", "--json"))
     assert (halted["queue"], halted["lane"], halted["head_id"]) == ("orders", "bob", bad)
     assert "bob" in cli("lane", "list").stdout
-    assert "catchment lane skip orders bob" in cli("doctor", "--json", code=1).stdout
+    assert "catchment lane skip orders bob" in cli("doctor", "--json").stdout
     skipped = cli("lane", "skip", "orders", "bob", "--json")
     assert read_json(skipped) == {"queue": "orders", "lane": "bob", "skipped_id": bad}
     refused = cli("lane", "skip", "orders", "bob", code=1).stderr
@@ -209,7 +209,7 @@ def test_times_that_were_written_by_hand_stop_no_reader(committed: Engine, cli: 
     for arguments in (["task", "list"], ["task", "show", str(tasks[2])], ["task", "tree", str(tasks[0])]):
         cli(*arguments)
     cli("queue", "list")
-    cli("doctor", code=1)
+    cli("doctor")
     committed.conn.execute("update worker.ready set since = '20000-01-01'")
     cli("queue", "list")
 
