@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
@@ -114,7 +115,7 @@ def _remove(stage: Stage, condition: Condition) -> None:
         case "paused":
             stage.value("select worker.resume_queue(%s)", evidence["queue"])
         case "no_schedule":
-            stage.value(condition["remedy"])
+            stage.value(shlex.split(condition["remedy"])[-1])  # of catchment psql -c
         case "unasked":
             name = condition["remedy"].removeprefix("catchment table refresh main.")
             stage.request(name)
