@@ -49,6 +49,7 @@ PROCESS_PAGES = [
     HOW_TO / "deploy-on-kubernetes.md",
     HOW_TO / "read-the-logs.md",
     HOW_TO / "report-errors-to-sentry.md",
+    HOW_TO / "run-on-ray.md",
     HOW_TO / "use-the-embedded-server.md",
     HOW_TO / "use-with-django.md",
     HOW_TO / "use-with-fastapi.md",

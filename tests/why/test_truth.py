@@ -3,6 +3,7 @@ to hold it back, and it starts when what was named has been removed."""
 
 from __future__ import annotations
 
+import shlex
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -162,7 +163,8 @@ class Question:
         match condition["kind"]:
             case "scheduled" if condition["remedy"]:
                 self.story.append(condition["remedy"])
-                self.conn.execute(condition["remedy"])
+                *_, sql = shlex.split(condition["remedy"], comments=True)  # catchment psql -c '…'
+                self.conn.execute(sql)
             case "scheduled" | "retry" | "snooze" | "rate" | "limit_rate":
                 self.move_clock(datetime.fromisoformat(evidence.get("due_at") or evidence["next_at"]))
                 if evidence.get("ahead"):

@@ -118,8 +118,11 @@ class Fiber:
                 "task.started",
                 f"{self._name}: {task['command']} {task['task_id']} starts{attempt}",
                 level=logging.DEBUG,
+                task_id=task["task_id"],
+                command=task["command"],
                 queue=self._state.queue.name,
-                **task,
+                attempt=task["attempt"],
+                is_join=task["is_join"],
             )
 
     async def _serve_queue(self, conn: AsyncConnection[Any]) -> None:

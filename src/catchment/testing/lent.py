@@ -84,7 +84,12 @@ class AsyncLentPool(AsyncPool):
         self._turn = asyncio.Lock()
 
     @asynccontextmanager
-    async def connection(self, *, is_look: bool = False) -> AsyncGenerator[AsyncConnection[Any]]:  # noqa: ARG002
+    async def connection(
+        self,
+        *,
+        is_look: bool = False,  # noqa: ARG002
+        patience: float | None = None,  # noqa: ARG002 - a test waits for its turn
+    ) -> AsyncGenerator[AsyncConnection[Any]]:
         async with self._turn:
             _begin(self._conn)
             with twin_of(self._conn, AsyncConnection[Any]) as twin:

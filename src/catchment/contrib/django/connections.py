@@ -115,9 +115,11 @@ class UnkeptAsyncPool(AsyncPool):
     """The same in asyncio."""
 
     @asynccontextmanager
-    async def connection(self, *, is_look: bool = False) -> AsyncGenerator[AsyncConnection[Any]]:
+    async def connection(
+        self, *, is_look: bool = False, patience: float | None = None
+    ) -> AsyncGenerator[AsyncConnection[Any]]:
         try:
-            async with super().connection(is_look=is_look) as conn:
+            async with super().connection(is_look=is_look, patience=patience) as conn:
                 yield conn
         finally:
             self.abandon()
