@@ -164,7 +164,7 @@ class Question:
             case "scheduled" if condition["remedy"]:
                 self.story.append(condition["remedy"])
                 *_, sql = shlex.split(condition["remedy"], comments=True)  # catchment psql -c '…'
-                self.conn.execute(sql)
+                self.conn.execute(sql.encode())
             case "scheduled" | "retry" | "snooze" | "rate" | "limit_rate":
                 self.move_clock(datetime.fromisoformat(evidence.get("due_at") or evidence["next_at"]))
                 if evidence.get("ahead"):
