@@ -206,6 +206,7 @@ WITHOUT_EXTRA = """
 import sys
 sys.modules[sys.argv[1]] = None
 import contextlib, io
+from catchment.cli.main import run
 for words in sys.argv[2:]:
     sys.argv = ["catchment", *words.split()]
     with contextlib.redirect_stderr(io.StringIO()) as said, contextlib.redirect_stdout(said):

@@ -23,7 +23,7 @@ from catchment.lake.duck import extensions
 from catchment.lake.duck.address import LakeAddress
 from catchment.lake.duck.attach import attach
 from catchment.lake.duck.catalog import read_address
-from catchment.lake.duck.duck_errors import is_broken, translate
+from catchment.lake.duck.duck_errors import is_broken, is_ctrl_c, translate
 from catchment.lake.names import ALIAS, literal, quoted
 from catchment.lake.settings import LakeSettings
 from catchment.lake.types import Column
@@ -289,6 +289,10 @@ class Duck:
             if raised is error:
                 raise
             raise raised from error
+        except RuntimeError as error:
+            if is_ctrl_c(error):
+                raise KeyboardInterrupt from error
+            raise
         finally:
             _log.debug("%.1f ms %s", (time.perf_counter() - began) * 1000, sql)
 

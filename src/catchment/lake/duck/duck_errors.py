@@ -114,6 +114,11 @@ def translate(error: duckdb.Error, *, stopped: str | None = None) -> Exception:
     return error
 
 
+def is_ctrl_c(error: RuntimeError) -> bool:
+    """Did Ctrl-C end a query? DuckDB raises an error of its own then, with that as its cause."""
+    return isinstance(error.__cause__, KeyboardInterrupt)
+
+
 def is_broken(error: duckdb.Error) -> bool:
     """Is the DuckDB instance of no more use after this? A lost connection to the catalog is made anew by itself."""
     return isinstance(error, (duckdb.FatalException, duckdb.InternalException))

@@ -23,6 +23,7 @@ import duckdb
 from duckdb import DuckDBPyConnection
 
 from catchment.errors import ExtraMissing
+from catchment.lake.duck.duck_errors import is_ctrl_c
 from catchment.lake.duck.reader import Reader
 from catchment.lake.query.parse import numbered_names
 from catchment.lake.types import Column
@@ -180,6 +181,10 @@ class Rows:
                 if raised is error:
                     raise
                 raise raised from error
+            except RuntimeError as error:
+                if is_ctrl_c(error):
+                    raise KeyboardInterrupt from error
+                raise
 
 
 def _need(*modules: str) -> Any:
