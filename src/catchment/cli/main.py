@@ -42,7 +42,7 @@ app = make_app(
         "bench": ("catchment.cli.bench:bench", "Measure enqueues, throughput and pickup on this server."),
         "demo": ("catchment.cli.demo:demo", "Watch tasks and a dynamic table survive killed workers."),
         "task": ("catchment.cli.task:app", "List tasks, show, cancel and retry them."),
-        "queue": ("catchment.cli.queue:app", "List queues, pause and resume them."),
+        "queue": ("catchment.cli.queue:app", "List queues, see what they need, pause and resume them."),
         "lane": ("catchment.cli.lane:app", "List lanes, let halted ones go on."),
         "schedule": (
             "catchment.cli.schedule:app",
