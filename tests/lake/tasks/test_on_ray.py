@@ -159,9 +159,9 @@ def test_the_node_is_cut_off_and_comes_back(rays: Rays) -> None:
     with rays.held("before") as refresh_id:
         rays.cluster.add_node(cpus=3)
         node, first = _node_of(rays, rays.body()), len(rays.lines("starts"))
-        os.killpg(node.process.pid, signal.SIGSTOP)
+        node.signal(signal.SIGSTOP)
         wait_until(lambda: len(rays.lines("starts")) > first, seconds=MINUTES)
-    os.killpg(node.process.pid, signal.SIGCONT)
+    node.signal(signal.SIGCONT)
     row = rays.end_well(refresh_id, clean=300)
     assert row["figures"]["subtasks_on_ray"] > 0
 
