@@ -182,6 +182,6 @@ def test_output_that_is_not_utf_8_has_escapes(committed: Engine, db: str) -> Non
     task = committed.enqueue("größe", note="日本 🎣")
     committed.conn.execute("update worker.tasks set state = 'cancelled' where id = %s", [task])
     assert "gr\\xf6\\xdfe" in run("task", "tree", str(task), columns=300).stdout
-    assert "cancell\\u2026" in run("task", "list", columns=40).stdout
+    assert "gr\\xf6\\xdfe" in run("task", "list", columns=40).stdout
     assert json.loads(run("task", "show", str(task), "--json").stdout)["payload"] == {"note": "日本 🎣"}
     assert "gr\\xf6" in run("enqueue", "größer", code=1).stderr

@@ -77,5 +77,5 @@ def test_the_version_is_printed() -> None:
     python = sys.version.split()[0]
     assert others == [
         f"Python {python}, PostgreSQL 15 to 18",
-        "extras: embedded, lake, dashboard, register, sqlalchemy",
+        "extras: embedded, lake, dashboard, register, sqlalchemy, ray",
     ]

@@ -57,10 +57,10 @@ def test_a_paused_queue_wants_what_runs_and_a_serial_one_a_single_task(engine: E
     engine.conn.execute("select worker.pause_queue('crowd', null)")
     assert _rows(engine) == []
     engine.queue("line")
-    engine.command("act", "line")
+    engine.command("draw", "line")
     for _ in range(3):
-        engine.enqueue("act")
-    assert _rows(engine, EVERYTHING.replace("crowd", "line")) == [("act", 1, 0, 0, 1)]
+        engine.enqueue("draw")
+    assert _rows(engine, EVERYTHING.replace("crowd", "line")) == [("draw", 1, 0, 0, 1)]
 
 
 def _buffers(engine: Engine) -> int:

@@ -17,6 +17,7 @@ from catchment.commands.output import errors, print_json, print_rows
 from catchment.errors import CatchmentError
 from catchment.lake.settings import LakeSettings
 from catchment.model.settings import PREFIX, Settings
+from catchment.runtime.ray.settings import RaySettings
 from catchment.runtime.settings import WorkerSettings
 from catchment.store.connect import DSN_VARIABLE, PREPARE_VARIABLE, given_dsn, may_prepare, named
 from catchment.store.embedded import DATA_VARIABLE, KEEP_VARIABLE, default_folder, keep_seconds
@@ -58,7 +59,13 @@ def config(
     Settings are environment variables. Passwords, tokens and secrets are not shown. Exits with 1 if a value is invalid,
     and reports variables that begin with CATCHMENT_ but are no settings.
     """
-    everything = [*_general(), *_dashboard(), *_fields("worker", WorkerSettings), *_fields("tables", LakeSettings)]
+    everything = [
+        *_general(),
+        *_dashboard(),
+        *_fields("worker", WorkerSettings),
+        *_fields("tables", LakeSettings),
+        *_fields("ray", RaySettings),
+    ]
     rows = [
         row
         for row in everything

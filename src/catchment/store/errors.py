@@ -77,9 +77,11 @@ def is_of_server(error: psycopg.Error) -> bool:
 
 def is_read_only(error: BaseException | None) -> bool:
     """Has a server refused a write that takes none, here or in what caused this error?"""
-    while error is not None:
+    seen: set[int] = set()  # an error may be its own cause
+    while error is not None and id(error) not in seen:
         if isinstance(error, psycopg.Error) and is_of_read_only_transaction(error):
             return True
+        seen.add(id(error))
         error = error.__cause__
     return False
 

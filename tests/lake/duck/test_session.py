@@ -319,7 +319,7 @@ def test_a_missing_or_wrong_extension_says_what_to_install(monkeypatch: pytest.M
     with pytest.raises(LakeUnavailable, match=r"ducklake is there for v1\.5\.5, and v9\.9\.9 is needed"):
         extensions.extension_file("ducklake")
     with pytest.raises(LakeUnavailable, match=r"DuckDB is 1\.5\.5, and 9\.9\.9 is needed"):
-        extensions.take_instance()
+        extensions.new_instance()
 
 
 def test_a_database_without_a_lake_says_so(db: str) -> None:

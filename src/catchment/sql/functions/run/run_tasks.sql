@@ -70,7 +70,7 @@ begin
 
     if pg_catalog.current_setting('worker.log_starts', true) operator(pg_catalog.=) 'on' then
       -- The client gets it at once, not at the end of this call.
-      raise notice using message = 'task.started', detail = pg_catalog.jsonb_build_object(
+      raise notice using message := 'task.started', detail := pg_catalog.jsonb_build_object(
         'task_id', v_run.id, 'command', v_run.command, 'attempt', v_run.attempt, 'is_join', v_run.is_join);
     end if;
     perform worker.enter_task(v_run.id);
