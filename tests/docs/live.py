@@ -169,6 +169,7 @@ def check_printed(block: Block, printed: str) -> None:
 
 
 def _comparable(text: str) -> list[str]:
+    text = re.sub(r"\([^()]+, pid \d+\)", "(h, pid 1)", text)
     text = re.sub(r"\(database \S+ on [^)]+\)", "(database d on h)", re.sub(r"[\d.]+ m?s\b", "0 ms", text))
     return [line.rstrip() for line in text.strip().splitlines()]
 
