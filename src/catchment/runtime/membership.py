@@ -76,7 +76,6 @@ class Membership:
         self._python_queues = python_queues
         self._python_commands = python_commands
         self._schedules = schedules
-        self._ticked = time.monotonic()
         self._tick_due: float | None = None
         self._lag = 0.0
         self._heartbeat: Heartbeat | None = None
@@ -96,7 +95,6 @@ class Membership:
         def declare_gone(error: FolderGone) -> None:
             loop.call_soon_threadsafe(self._on_gone, error)
 
-        self._ticked = time.monotonic()
 
         def pass_on(asked: worker_store.Asked | None) -> None:
             loop.call_soon_threadsafe(self._on_asked, asked)
@@ -205,12 +203,11 @@ class Membership:
 
     def _is_alive(self, loop: asyncio.AbstractEventLoop) -> bool:
         """Is the event loop of the worker running? Called by the heartbeat, in its thread, for each beat."""
-        self._tick_due = self._tick_due or time.monotonic()
+        due = self._tick_due = self._tick_due or time.monotonic()
         loop.call_soon_threadsafe(self._tick)
-        return time.monotonic() - self._ticked < self._options.stall_limit.total_seconds()
+        return time.monotonic() - due < self._options.stall_limit.total_seconds()
 
     def _tick(self) -> None:
-        self._ticked = time.monotonic()
         if self._tick_due is not None:
-            self._lag, self._tick_due = self._ticked - self._tick_due, None
+            self._lag, self._tick_due = time.monotonic() - self._tick_due, None
         self._on_tick()

@@ -1,7 +1,8 @@
 -- called_upon: what the fleet needs of a worker, asked with each heartbeat, so that it need not ask for anything else
 -- while it is idle.
 --   keeps      it runs upkeep: fewer than two live workers are older, or upkeep is in trouble and all of them help
---   has_ready  tasks are ready on its queues: if it sleeps, a wake-up was lost, or it cannot run them
+--   has_ready  tasks are ready on its queues, or bulks, which every worker serves: if it sleeps, a wake-up was lost, or
+--              it cannot run them
 --   has_top    no live worker runs the top level of one of its serial queues
 --
 --   plan    probe
@@ -22,7 +23,8 @@ as $$
          exists (select
                    from worker.queue_registry as q
                  cross join unnest('{s,p}'::"char"[]) as k (kind)
-                  where q.queue = any (case k.kind when 's' then w.queues else w.python_queues end)
+                  where (q.queue = any (case k.kind when 's' then w.queues else w.python_queues end)
+                         or q.queue = 'bulk_changes')
                     and (q.paused_at is null or q.paused_until <= worker.now())
                     and exists (select from worker.ready as r where r.queue_id = q.queue_id and r.kind = k.kind)),
          exists (select
