@@ -95,7 +95,6 @@ class Membership:
         def declare_gone(error: FolderGone) -> None:
             loop.call_soon_threadsafe(self._on_gone, error)
 
-
         def pass_on(asked: worker_store.Asked | None) -> None:
             loop.call_soon_threadsafe(self._on_asked, asked)
 
