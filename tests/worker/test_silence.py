@@ -33,8 +33,8 @@ def sql_queue(crew: Crew) -> None:
 def test_idle_workers_send_heartbeats_and_two_of_them_upkeep(crew: Crew) -> None:
     crew.hire(4, lease_seconds=6)
     assert crew.result(crew.enqueue(step, seconds=0)) == 0
-    wait_until(lambda: set(_talkers(crew, "4 seconds")) == {"catchment upkeep"}, seconds=120)
-    assert len(_talkers(crew, "4 seconds")) <= 2
+    # Whoever ran the task goes on with upkeep for ten seconds.
+    wait_until(lambda: _talkers(crew, "4 seconds") in (["catchment upkeep"], ["catchment upkeep"] * 2), seconds=120)
     # What comes then is picked up at once, by its notification.
     began = time.monotonic()
     assert crew.result(crew.enqueue(step, seconds=0)) == 0
