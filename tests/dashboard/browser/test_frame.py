@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from time import monotonic
 
 import psycopg
 import pytest
@@ -16,17 +18,19 @@ from tests.fixtures.dashboard import OPERATOR, StartDashboard, serving_app
 from tests.fixtures.engine import Engine
 
 pytest.importorskip("playwright", reason="playwright is not installed")
-from playwright.sync_api import Page, expect
+from playwright.sync_api import APIResponse, Page, Route, expect
 
 PASSWORD = "the password of ada"  # noqa: S105
 LIMIT = 60_000
 READY = "#ready [data-figure]"
+CONCURRENT = "update worker.queue_registry set mode = 'concurrent' where queue = 'work'"
 HOSTILE = "<img src=x onerror=\"document.title='owned'\"><script>document.title='owned'</script>"
 
 
 def test_a_page_follows_what_happens_and_a_pause_pauses(
     page: Page, dashboard: StartDashboard, committed: Engine
 ) -> None:
+    committed.conn.execute(CONCURRENT)
     site = dashboard()
     page.goto(f"{site.address}/")
     page.evaluate("window.isSamePage = true")
@@ -51,6 +55,34 @@ def test_a_page_follows_what_happens_and_a_pause_pauses(
     page.get_by_role("button", name="Paused").click()
     expect(page.locator(READY)).to_have_text("3", timeout=LIMIT)
     expect(page.locator("[data-lost]")).to_be_hidden(timeout=LIMIT)
+
+
+def test_what_happens_while_a_page_is_being_read_is_shown(
+    page: Page, dashboard: StartDashboard, committed: Engine
+) -> None:
+    committed.conn.execute(CONCURRENT)
+    site = dashboard()
+    page.goto(f"{site.address}/")
+    committed.enqueue()
+    expect(page.locator(READY)).to_have_text("1", timeout=LIMIT)
+    held: list[tuple[Route, APIResponse]] = []
+    page.route(f"{site.address}/", lambda route: held.append((route, route.fetch())), times=1)
+    committed.enqueue()
+    wait_for(page, lambda: bool(held))
+    # The answer on its way does not know the next task, nor does the read that its event asks for begin.
+    committed.enqueue()
+    page.wait_for_timeout(3_000)
+    route, answer = held[0]
+    route.fulfill(response=answer)
+    expect(page.locator(READY)).to_have_text("3", timeout=LIMIT)
+
+
+def wait_for(page: Page, is_so: Callable[[], bool]) -> None:
+    """Let the browser work until something is so."""
+    until = monotonic() + LIMIT / 1000
+    while not is_so():
+        assert monotonic() < until
+        page.wait_for_timeout(20)
 
 
 def test_a_bar_says_since_when_the_database_is_lost(

@@ -12,6 +12,7 @@ let heardAt = 0;
 let readAt = 0;
 let timer = null;
 let reading = null;
+let isStale = false;
 let lostSince = null;
 let databaseLostSince = null;
 let unreadSince = null;
@@ -88,7 +89,10 @@ async function regions(address, within) {
 }
 
 export async function refresh() {
-  if (reading || pausedSince !== null || document.hidden) return;
+  if (pausedSince !== null || document.hidden) return;
+  // What is being read may be from before the event that asks now.
+  isStale = reading !== null;
+  if (isStale) return;
   reading = new AbortController();
   readAt = Date.now();
   const limit = setTimeout(() => reading?.abort(new DOMException("no answer", "TimeoutError")), PATIENCE);
@@ -108,6 +112,7 @@ export async function refresh() {
     reading = null;
   }
   show();
+  if (isStale) later();
 }
 
 function open() {
