@@ -218,7 +218,11 @@ def test_values_are_exact_and_cut(
     cut = site.json(f"/api/tasks/{large}/payload")
     assert (cut["is_whole"], cut["size"], len(cut["text"]) < 300) == (False, 512, True)
     assert "whole=true" in site.get(f"/tasks/{large}/payload").text
-    assert "x" * 500 in site.json(f"/api/tasks/{large}/payload", whole="true")["text"]
+    whole = site.json(f"/api/tasks/{large}/payload", whole="true")["text"]
+    assert "x" * 500 in whole
+    assert "\n" in whole
+    monkeypatch.setattr(values_page, "LAID_OUT", 500)
+    assert "\n" not in site.json(f"/api/tasks/{large}/payload", whole="true")["text"]
     assert site.json(f"/api/tasks/{large}/result")["text"] is None
     assert site.get("/tasks/999999/payload").status_code == 404
 

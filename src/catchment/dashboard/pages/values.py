@@ -15,6 +15,8 @@ from catchment.errors import TaskNotFound
 SHOWN = 64 * 1024
 # Larger ones are refused when they are stored.
 LARGEST = 64 * 1024 * 1024
+# A longer text stays on one line: all other pages would wait while it is laid out.
+LAID_OUT = 1024 * 1024
 
 
 class ValueQuery(Query):
@@ -44,7 +46,8 @@ def _screen(part: str, summary: str) -> Screen[ValueQuery, ValueAnswer]:
         text, reason = _shown(reader, row, part)
         is_whole = query.whole or row["length"] is None or row["length"] <= SHOWN
         if text is not None:
-            text = pretty(text if query.whole else text[:SHOWN])
+            text = text if query.whole else text[:SHOWN]
+            text = pretty(text) if len(text) <= LAID_OUT else text
         return ValueAnswer(
             id=query.id,
             command=row["command"],
