@@ -23,7 +23,7 @@ from catchment.lake.duck import extensions
 from catchment.lake.duck.address import LakeAddress
 from catchment.lake.duck.attach import attach
 from catchment.lake.duck.catalog import read_address
-from catchment.lake.duck.duck_errors import is_broken, is_ctrl_c, translate
+from catchment.lake.duck.duck_errors import is_broken, raising, translate
 from catchment.lake.names import ALIAS, literal, quoted
 from catchment.lake.settings import LakeSettings
 from catchment.lake.types import Column
@@ -282,19 +282,14 @@ class Duck:
         self._refuse_if_stopped()
         began = time.perf_counter()
         try:
-            return self._connection.execute(sql, list(parameters) or None).fetchall()
-        except duckdb.Error as error:
-            self.is_broken = self.is_broken or is_broken(error)
-            raised = translate(error, stopped=self._stopped)
-            if raised is error:
-                raise
-            raise raised from error
-        except RuntimeError as error:
-            if is_ctrl_c(error):
-                raise KeyboardInterrupt from error
-            raise
+            with raising(self._translated):
+                return self._connection.execute(sql, list(parameters) or None).fetchall()
         finally:
             _log.debug("%.1f ms %s", (time.perf_counter() - began) * 1000, sql)
+
+    def _translated(self, error: duckdb.Error) -> Exception:
+        self.is_broken = self.is_broken or is_broken(error)
+        return translate(error, stopped=self._stopped)
 
 
 def _known_address(dsn: str) -> LakeAddress:

@@ -6,7 +6,8 @@ Errors that are about a query (a missing column, a wrong cast) are left as they 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import duckdb
@@ -114,9 +115,21 @@ def translate(error: duckdb.Error, *, stopped: str | None = None) -> Exception:
     return error
 
 
-def is_ctrl_c(error: RuntimeError) -> bool:
-    """Did Ctrl-C end a query? DuckDB raises an error of its own then, with that as its cause."""
-    return isinstance(error.__cause__, KeyboardInterrupt)
+@contextmanager
+def raising(translated: Callable[[duckdb.Error], Exception]) -> Generator[None]:
+    """Within it, errors of DuckDB are raised as ``translated`` returns them, and Ctrl-C as Ctrl-C."""
+    try:
+        yield
+    except duckdb.Error as error:
+        raised = translated(error)
+        if raised is error:
+            raise
+        raise raised from error
+    except RuntimeError as error:
+        # What DuckDB raises when Ctrl-C ends a query.
+        if isinstance(error.__cause__, KeyboardInterrupt):
+            raise KeyboardInterrupt from error
+        raise
 
 
 def is_broken(error: duckdb.Error) -> bool:

@@ -23,7 +23,7 @@ import duckdb
 from duckdb import DuckDBPyConnection
 
 from catchment.errors import ExtraMissing
-from catchment.lake.duck.duck_errors import is_ctrl_c
+from catchment.lake.duck.duck_errors import raising
 from catchment.lake.duck.reader import Reader
 from catchment.lake.query.parse import numbered_names
 from catchment.lake.types import Column
@@ -168,23 +168,13 @@ class Rows:
 
     @contextmanager
     def _result(self, *, writes: Sequence[str] = ()) -> Generator[DuckDBPyConnection]:
-        with self._readers.reader(writes=writes) as reader:
+        with self._readers.reader(writes=writes) as reader, raising(reader.translated):
             into = writes[0] if writes else None
             try:
-                try:
-                    result = reader.run(self._find(), self._parameters, into=into)
-                except duckdb.CatalogException:
-                    result = reader.run(self._find(), self._parameters, into=into)  # a table was replaced meanwhile
-                yield result
-            except duckdb.Error as error:
-                raised = reader.translated(error)
-                if raised is error:
-                    raise
-                raise raised from error
-            except RuntimeError as error:
-                if is_ctrl_c(error):
-                    raise KeyboardInterrupt from error
-                raise
+                result = reader.run(self._find(), self._parameters, into=into)
+            except duckdb.CatalogException:
+                result = reader.run(self._find(), self._parameters, into=into)  # a table was replaced meanwhile
+            yield result
 
 
 def _need(*modules: str) -> Any:
