@@ -380,7 +380,7 @@ def is_partitioned(conn: Conn, table_id: int, at: int) -> bool:
 
 
 def foreign_files(conn: Conn) -> list[str]:
-    """The files of tables that are named by full paths: somebody has registered them where they were."""
+    """The files of tables that are named by full paths: they were registered where they lay."""
     with translated():
         rows = conn.execute(
             "select f.path from lake.ducklake_data_file as f where not f.path_is_relative"
