@@ -39,7 +39,7 @@ REGISTER_INTRO = f"""\
 # Commands of the register
 
 `catchment register …`. All but `generate` take `--dsn` or `CATCHMENT_DSN`; without one they use the embedded server.
-Programs read `--json`:
+All but `demo` have `--json` for programs. Days are `2026-11-18`, and an open end is `infinity`:
 
 {SAME}"""
 EVERYWHERE = {"--dsn", "--json", "--help", "--lake"}
@@ -95,6 +95,8 @@ def _answer(schema: dict[str, Any]) -> Iterator[str]:
     yield f"JSON: {_kind(schema)}."
     named = [("", schema)] if "properties" in schema else []
     for name, part in [*named, *schema.get("$defs", {}).items()]:
+        if "enum" in part:
+            yield f"`{name}`: {_kind(part)}."
         if "properties" not in part:
             continue
         words = " ".join(part.get("description", "").split()).replace("``", "`")
@@ -119,8 +121,10 @@ def _kind(part: dict[str, Any]) -> str:
         return ", ".join(f"`{value}`" for value in part.get("enum", [part.get("const")]))
     if part.get("type") == "array":
         return f"list of {_kind(part.get('items', {}))}"
-    if part.get("format") == "date-time":
-        return "time"
+    if part.get("format") in ("date-time", "date"):
+        return "time" if part["format"] == "date-time" else "day"
+    if isinstance(part.get("additionalProperties"), dict):
+        return f"object, each value {_kind(part['additionalProperties'])}"
     names = {"string": "text", "integer": "integer", "number": "number", "boolean": "true or false", "null": "null"}
     return names.get(part.get("type", ""), "object" if part.get("type") == "object" else "any value")
 

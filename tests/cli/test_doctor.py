@@ -46,6 +46,7 @@ def test_doctor_names_a_command_that_workers_do_not_know(committed: Engine, cli:
     committed.value("select worker.record_warning(%s, 'worker', 'a worker of its queue has no command act')", task)
     findings = read_json(cli("doctor", "--json"))
     assert "a worker of queue work does not know it and gives its tasks back" in [f["finding"] for f in findings]
+    assert "gives its tasks back" in cli("doctor", "--strict", code=1).stdout, "a warning"
 
 
 def test_doctor_shows_times_of_the_users_zone(committed: Engine, cli: Run, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,15 +7,15 @@ from collections.abc import Sequence
 import pytest
 
 from catchment.cli.answers import ANSWERS
-from tests.cli.walk.commands import commands, has_json
+from tests.cli.walk.commands import check_complete
 from tests.cli.walk.furnished import LANE, Furnished, furnish
-from tests.cli.walk.output import Printed, ids_of, problems_of_json, problems_of_text, run
+from tests.cli.walk.output import run
+from tests.cli.walk.walk import Walk, Words
 from tests.fixtures.engine import Engine
 
 # They run until they are stopped, or are a show for people.
 WITHOUT_JSON = {"dev", "worker", "dashboard", "psql", "demo"}
 LONG = 'every month, of "all" it\'s [bold]departments[/] and regions'
-Words = Sequence[str]
 # What comes behind the words of a command: each in every width. {…} is a task, the worker, or one of SLOTS.
 CASES: dict[str, list[Words]] = {
     "migrate": [()],
@@ -72,10 +72,7 @@ IDS = {
 
 
 def test_every_command_prints_json_and_has_a_schema_and_a_case() -> None:
-    there = {words: command for words, command in commands().items() if not words.startswith(("table ", "register "))}
-    assert {words for words, command in there.items() if not has_json(command)} == WITHOUT_JSON
-    assert {words for words, command in there.items() if has_json(command)} == ANSWERS.keys()
-    assert ANSWERS.keys() == CASES.keys()
+    check_complete(ANSWERS, CASES, WITHOUT_JSON, but=("table ", "register "))
 
 
 @pytest.mark.parametrize("widths", [(None, 60), pytest.param((None, 60, 80, 200), marks=pytest.mark.long)])
@@ -84,20 +81,8 @@ def test_every_command_in_every_width_and_as_json(
 ) -> None:
     monkeypatch.setenv("CATCHMENT_DSN", db)
     furnished = furnish(committed)
-    problems: list[str] = []
-    for words, variants in CASES.items():
-        for arguments in variants:
-            printed, called = _called(monkeypatch, furnished, words, arguments, "json", None)
-            if printed.out or not printed.code:
-                wrong = problems_of_json(printed.out, ANSWERS[words], are_lines=words == "tail")
-                problems += [f"{called}: {problem}" for problem in wrong]
-            ids = ids_of(printed.out, IDS[words]) if words in IDS else set[str]()
-            for width in widths:
-                slot = "pipe" if width is None else str(width)
-                printed, called = _called(monkeypatch, furnished, words, arguments, slot, width)
-                if printed.code and not (printed.code == 1 and words in MAY_FAIL):
-                    problems.append(f"{called}: ended with {printed.code}: {printed.err}")
-                problems += [f"{called}: {problem}" for problem in problems_of_text(printed, width, ids)]
+    walk = Walk(CASES, ANSWERS, lambda part, slot: _filled(part, furnished, slot), MAY_FAIL, IDS)
+    problems = walk.problems(monkeypatch, widths)
     assert not problems, "\n".join(problems)
 
 
@@ -106,16 +91,6 @@ def test_nothing_is_an_empty_list(committed: Engine, db: str, monkeypatch: pytes
     monkeypatch.setenv("CATCHMENT_DSN", db)
     printed = run(monkeypatch, *words.split(), "--json")
     assert (printed.code, printed.out) == (0, "" if words == "tail" else "[]\n")
-
-
-def _called(
-    monkeypatch: pytest.MonkeyPatch, furnished: Furnished, words: str, arguments: Words, slot: str, width: int | None
-) -> tuple[Printed, str]:
-    """What a command prints, and how it was called."""
-    given = [*words.split(), *(_filled(part, furnished, slot) for part in arguments)]
-    if slot == "json":
-        given.append("--json")
-    return run(monkeypatch, *given, width=width), f"catchment {' '.join(given)} ({slot})"
 
 
 def _filled(part: str, furnished: Furnished, slot: str) -> str:

@@ -23,13 +23,14 @@ def doctor(
     deep: Annotated[
         bool, typer.Option("--deep", help="Check the rules of the engine also where there are many tasks.")
     ] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="The exit code is 1 for warnings too.")] = False,
     as_json: Json = False,
     dsn: Dsn = None,
 ) -> None:
     """Check for problems, and say what to do about each.
 
     Such as a halted lane, a queue without a worker, or a broken rule of the engine. What to type comes with each, and
-    can be pasted into a shell. The exit code is 1 if one of them is an error.
+    can be pasted into a shell. The exit code is 1 if one of them is an error; warnings count with --strict alone.
     """
     with open_database(dsn, "catchment_read") as conn:
         findings = diagnose(conn, deep=deep)
@@ -48,7 +49,7 @@ def doctor(
                     print_indented(f"[dim]{_line(what)}[/]", 2)
     if dsn is not None and dsn != os.environ.get(DSN_VARIABLE) and any(f["remedy"][:2] != "# " for f in findings):
         errors.print(f"The commands are for the database of {DSN_VARIABLE}: set it to this one before you paste them.")
-    if any(f["level"] == "error" for f in findings):
+    if any(f["level"] == "error" or (strict and f["level"] == "warning") for f in findings):
         raise typer.Exit(1)
 
 

@@ -40,12 +40,11 @@ def derive(
         done = last_rounds(conn, 1) if wait or work else []
     if as_json:
         print_json({"task_id": task_id, "round": done[0] if done else None})
-        return
-    if not done:
+    elif done:
+        console.print(f"round {done[0]['id']} ({done[0]['kind']}): {done[0]['state']} in {done[0]['seconds']} s")
+    else:
         console.print(f"asked for: task {task_id}")
-        return
-    console.print(f"round {done[0]['id']} ({done[0]['kind']}): {done[0]['state']} in {done[0]['seconds']} s")
-    if done[0]["state"] == "broken":
+    if done and done[0]["state"] == "broken":
         raise typer.Exit(1)
 
 

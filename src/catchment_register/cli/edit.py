@@ -10,7 +10,7 @@ import typer
 from psycopg import Connection
 from psycopg.types.json import Jsonb
 
-from catchment.commands import Dsn, console
+from catchment.commands import Dsn, Json, console, print_json
 from catchment_register.cli.database import open_register
 from catchment_register.cli.days import last_day, read_day
 from catchment_register.cli.numbers import LARGEST_INTEGER
@@ -36,6 +36,7 @@ def set_values(
     wait: Wait = False,
     work: Work = False,
     dsn: Dsn = None,
+    as_json: Json = False,
 ) -> None:
     """Set what is known about a unit: columns of import files, codes of statistics, types of identifiers."""
     pairs = [_pair(change) for change in changes]
@@ -49,7 +50,8 @@ def set_values(
         conn.execute(
             "select register.edit_unit(%s, %s, %s, %s, %s, %s)", [kind, unit_id, Jsonb(values), first, until, comment]
         )
-        _finish(conn, dsn, f"{kind} {unit_id} changed", wait=wait, work=work)
+        seconds = _published(conn, dsn, f"{kind} {unit_id} changed", wait=wait, work=work, is_quiet=as_json)
+    _answer(as_json, seconds, unit_type=kind, unit_id=unit_id)
 
 
 @app.command("end")
@@ -59,21 +61,24 @@ def end(
     wait: Wait = False,
     work: Work = False,
     dsn: Dsn = None,
+    as_json: Json = False,
 ) -> None:
     """End a unit, and what belongs to it."""
     with open_register(dsn) as conn:
         kind, unit_id = find_unit(conn, unit)
         conn.execute("select register.end_unit(%s, %s, %s)", [kind, unit_id, read_day(on, "--on")])
-        _finish(conn, dsn, f"{kind} {unit_id} ends before {on}", wait=wait, work=work)
+        seconds = _published(conn, dsn, f"{kind} {unit_id} ends before {on}", wait=wait, work=work, is_quiet=as_json)
+    _answer(as_json, seconds, unit_type=kind, unit_id=unit_id)
 
 
 @app.command("delete")
-def delete(unit: Unit, wait: Wait = False, work: Work = False, dsn: Dsn = None) -> None:
+def delete(unit: Unit, wait: Wait = False, work: Work = False, dsn: Dsn = None, as_json: Json = False) -> None:
     """Delete a unit as if it had never been there."""
     with open_register(dsn) as conn:
         kind, unit_id = find_unit(conn, unit)
         conn.execute("select register.delete_unit(%s, %s)", [kind, unit_id])
-        _finish(conn, dsn, f"{kind} {unit_id} deleted", wait=wait, work=work)
+        seconds = _published(conn, dsn, f"{kind} {unit_id} deleted", wait=wait, work=work, is_quiet=as_json)
+    _answer(as_json, seconds, unit_type=kind, unit_id=unit_id)
 
 
 @app.command("connect")
@@ -89,6 +94,7 @@ def connect(
     wait: Wait = False,
     work: Work = False,
     dsn: Dsn = None,
+    as_json: Json = False,
 ) -> None:
     """Move a legal unit to another enterprise."""
     first, until = _period(valid_from, valid_to)
@@ -97,8 +103,10 @@ def connect(
         row = conn.execute(
             "select register.connect_legal_unit(%s, %s, %s, %s, %s)", [unit_id, enterprise, first, until, comment]
         ).fetchone()
-        told = f"legal_unit {unit_id} belongs to enterprise {row[0] if row else enterprise}"
-        _finish(conn, dsn, told, wait=wait, work=work)
+        home = row[0] if row else enterprise
+        told = f"legal_unit {unit_id} belongs to enterprise {home}"
+        seconds = _published(conn, dsn, told, wait=wait, work=work, is_quiet=as_json)
+    _answer(as_json, seconds, unit_type="legal_unit", unit_id=unit_id, enterprise_id=home)
 
 
 @app.command("primary")
@@ -110,13 +118,15 @@ def primary(
     wait: Wait = False,
     work: Work = False,
     dsn: Dsn = None,
+    as_json: Json = False,
 ) -> None:
     """Make a unit the primary one of what it belongs to."""
     first, until = _period(valid_from, valid_to)
     with open_register(dsn) as conn:
         kind, unit_id = find_unit(conn, unit)
         conn.execute("select register.set_primary(%s, %s, %s, %s, %s)", [kind, unit_id, first, until, comment])
-        _finish(conn, dsn, f"{kind} {unit_id} is primary", wait=wait, work=work)
+        seconds = _published(conn, dsn, f"{kind} {unit_id} is primary", wait=wait, work=work, is_quiet=as_json)
+    _answer(as_json, seconds, unit_type=kind, unit_id=unit_id)
 
 
 @app.command("relate")
@@ -131,6 +141,7 @@ def relate(
     wait: Wait = False,
     work: Work = False,
     dsn: Dsn = None,
+    as_json: Json = False,
 ) -> None:
     """Let a legal unit influence another one."""
     first, until = _period(valid_from, valid_to)
@@ -140,7 +151,9 @@ def relate(
             "select register.relate(%s, %s, %s, %s::numeric, %s, %s, %s)",
             [one, two, kind, percentage, first, until, comment],
         )
-        _finish(conn, dsn, f"legal_unit {one} influences legal_unit {two}", wait=wait, work=work)
+        told = f"legal_unit {one} influences legal_unit {two}"
+        seconds = _published(conn, dsn, told, wait=wait, work=work, is_quiet=as_json)
+    _answer(as_json, seconds, influencing_id=one, influenced_id=two)
 
 
 @app.command("unrelate")
@@ -153,13 +166,16 @@ def unrelate(
     wait: Wait = False,
     work: Work = False,
     dsn: Dsn = None,
+    as_json: Json = False,
 ) -> None:
     """End the influence of a legal unit on another one."""
     first, until = _period(valid_from, valid_to)
     with open_register(dsn) as conn:
         one, two = (find_unit(conn, u, kind="legal_unit")[1] for u in (influencing, influenced))
         conn.execute("select register.unrelate(%s, %s, %s, %s, %s)", [one, two, kind, first, until])
-        _finish(conn, dsn, f"legal_unit {one} does not influence legal_unit {two}", wait=wait, work=work)
+        told = f"legal_unit {one} does not influence legal_unit {two}"
+        seconds = _published(conn, dsn, told, wait=wait, work=work, is_quiet=as_json)
+    _answer(as_json, seconds, influencing_id=one, influenced_id=two)
 
 
 def find_unit(conn: Connection[Any], text: str, *, kind: str | None = None) -> tuple[str, int]:
@@ -182,13 +198,23 @@ def _period(valid_from: str | None, valid_to: str | None) -> tuple[date | None, 
     return read_day(valid_from, "--valid-from"), last_day(valid_to, "--valid-to") or OPEN_END
 
 
-def _finish(conn: Connection[Any], dsn: str | None, told: str, *, wait: bool, work: bool) -> None:
-    """Say what happened, and wait until it is published if asked to."""
-    console.print(told, markup=False)
+def _published(
+    conn: Connection[Any], dsn: str | None, told: str, *, wait: bool, work: bool, is_quiet: bool
+) -> float | None:
+    """Say what happened, and wait until it is published if asked to; returns how long that took."""
+    if not is_quiet:
+        console.print(told, markup=False)
     if not (wait or work):
-        return
+        return None
     started = time.monotonic()
     with working(conn, dsn, starts=work) as goes_on:
-        show(conn, watch_round(conn, goes_on), "analytics", works=work)
+        show(conn, watch_round(conn, goes_on), "analytics", quietly=is_quiet, works=work)
         seconds = time.monotonic() - started
-    console.print(f"published {seconds:.2f} s after the change")
+    if not is_quiet:
+        console.print(f"published {seconds:.2f} s after the change")
+    return seconds
+
+
+def _answer(as_json: bool, seconds: float | None, **about: Any) -> None:
+    if as_json:
+        print_json({**about, "published_seconds": None if seconds is None else round(seconds, 3)})

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import csv
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, LiteralString
 
 import typer
 from psycopg import Connection
 from psycopg.rows import dict_row
 
-from catchment.commands import Dsn, Json, console, print_json, print_rows
+from catchment.commands import Dsn, Json, console, errors, print_json, print_rows
 from catchment_register.cli.database import open_register
 from catchment_register.cli.numbers import LARGEST_INTEGER
 from catchment_register.errors import FileRefused, JobNotFound
@@ -63,47 +63,46 @@ def show_errors(
         job = _found(conn, job_id)
         if file is not None:
             count = write_problems(conn, job_id, file)
-            console.print(f"{count} problems written to {file}", markup=False)
-            return
+            (errors if as_json else console).print(f"{count} problems written to {file}", markup=False)
         rows = job_rows(conn, job_id)
     if as_json:
         print_json(rows)
-    else:
+    elif file is None:
         print_problems(rows, job)
 
 
 @app.command("approve")
-def approve(job_id: JobId, dsn: Dsn = None) -> None:
+def approve(job_id: JobId, dsn: Dsn = None, as_json: Json = False) -> None:
     """Let a job go on that waits for a review; its rows without errors come in."""
-    _resolve(dsn, job_id, approves=True)
+    _change(dsn, job_id, "select register.resolve_review(%s, true)", "approved", as_json=as_json)
 
 
 @app.command("reject")
-def reject(job_id: JobId, dsn: Dsn = None) -> None:
+def reject(job_id: JobId, dsn: Dsn = None, as_json: Json = False) -> None:
     """End a job that waits for a review; nothing of it comes in."""
-    _resolve(dsn, job_id, approves=False)
+    _change(dsn, job_id, "select register.resolve_review(%s, false)", "rejected", as_json=as_json)
 
 
 @app.command("retry")
-def retry(job_id: JobId, dsn: Dsn = None) -> None:
+def retry(job_id: JobId, dsn: Dsn = None, as_json: Json = False) -> None:
     """Let a job that failed go on where it stopped."""
-    with open_register(dsn) as conn:
-        conn.execute("select register.retry_import_job(%s)", [job_id])
-    console.print(f"job {job_id} goes on")
+    _change(dsn, job_id, "select register.retry_import_job(%s)", "goes on", as_json=as_json)
 
 
 @app.command("delete")
-def delete(job_id: JobId, dsn: Dsn = None) -> None:
+def delete(job_id: JobId, dsn: Dsn = None, as_json: Json = False) -> None:
     """Delete a job and its rows. What it brought into the register stays."""
     with open_register(dsn) as conn:
         conn.execute("select register.delete_import_job(%s)", [job_id])
-    console.print(f"job {job_id} deleted")
+    print_json({"id": job_id}) if as_json else console.print(f"job {job_id} deleted")
 
 
-def _resolve(dsn: str | None, job_id: int, *, approves: bool) -> None:
+def _change(dsn: str | None, job_id: int, change: LiteralString, told: str, *, as_json: bool) -> None:
+    """Change a job, and say what became of it."""
     with open_register(dsn) as conn:
-        conn.execute("select register.resolve_review(%s, %s)", [job_id, approves])
-    console.print(f"job {job_id} {'approved' if approves else 'rejected'}")
+        conn.execute(change, [job_id])
+        job = _found(conn, job_id)
+    print_json(job) if as_json else console.print(f"job {job_id} {told}")
 
 
 def _found(conn: Connection[Any], job_id: int) -> Row:

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 from rich.markup import escape
 
-from catchment.commands import Dsn, Json, console, print_json, print_rows
+from catchment.commands import Dsn, Json, console, errors, print_json, print_rows
 from catchment_register.cli.database import open_register
 from catchment_register.cli.days import read_day
 from catchment_register.errors import ReportRefused
@@ -73,27 +73,30 @@ def history(
     How many there are, what came, went and changed, and the sums of their statistics.
     """
     with open_register(dsn) as conn:
-        rows = read_history(conn, unit_type, resolution, first_year=first_year, last_year=last_year)
+        published = read_history(conn, unit_type, resolution, first_year=first_year, last_year=last_year)
         today = read_today(conn)
-    sums = list(dict.fromkeys(code for row in rows for code, f in row["stats_summary"].items() if "sum" in f))
+    sums = list(dict.fromkeys(code for row in published for code, f in row["stats_summary"].items() if "sum" in f))
     measures = tuple(measure or (*USUAL_MEASURES, *([] if draws or picture else sums)))
     for name in measures:
         check_choice("measure", name, (*MEASURES, *sums))
-    rows = [row | {code: row["stats_summary"].get(code, {}).get("sum") for code in sums} for row in rows]
+    rows = [row | {code: row["stats_summary"].get(code, {}).get("sum") for code in sums} for row in published]
     if table is not None:
-        _write_csv(table, rows)
+        _write_csv(table, rows, is_quiet=as_json)
     series = {name: [float(row[name] or 0) for row in rows] for name in measures}
     labels = [row["period"] for row in rows]
     partial = partial_until(labels, today)
     drawn = panels(series, resolution)
     if picture is not None:
         plot.plot_panels(picture, title("", unit_type, labels), labels, drawn, partial=partial)
-    if draws and not as_json:
+    if as_json:
+        print_json(published)
+        return
+    if draws:
         _draw(title("", unit_type, labels), labels, drawn, partial)
         return
     is_part = first_year is not None or last_year is not None
     nothing = "There is no history in these years." if is_part else "There is no history yet."
-    print_rows(rows, ["period", *measures], as_json=as_json, empty=nothing)
+    print_rows(rows, ["period", *measures], as_json=False, empty=nothing)
 
 
 @app.command()
@@ -109,7 +112,7 @@ def demography(
         rows = read_demography(conn, unit_type)
         today = read_today(conn)
     if table is not None:
-        _write_csv(table, rows)
+        _write_csv(table, rows, is_quiet=as_json)
     if picture is not None:
         years = [row for row in rows if row["year"] is not None]
         labels = [str(row["year"]) for row in years]
@@ -174,11 +177,16 @@ def _print_dimension(name: str, rows: Sequence[Row], *, shown: int = 15) -> None
         return
     console.print(f"\n[bold]{name.replace('_', ' ')}[/bold]")
     largest = max(row["count"] for row in rows)
-    for row in rows[:shown]:
-        mark = "+" if row["has_children"] else " "
-        drawn = chart.bar(row["count"], largest, 16)
-        text = f"  {row['key']:<16.16} {mark} {row['name'] or '':<30.30} {row['count']:>9}  {drawn}"
-        console.print(text, markup=False)
+    table = [
+        {
+            "code": f"{row['key']} +" if row["has_children"] else row["key"],
+            "name": row["name"],
+            "units": row["count"],
+            "": chart.bar(row["count"], largest, 16),
+        }
+        for row in rows[:shown]
+    ]
+    print_rows(table, ["code", "name", "units", ""], as_json=False, empty="")
     if len(rows) > shown:
         console.print(f"  and {len(rows) - shown} more")
 
@@ -243,13 +251,17 @@ def units(
         str | None, typer.Option("--at", metavar="DAY", help="As of this day; all of time if not given.")
     ] = None,
     dsn: Dsn = None,
+    as_json: Json = False,
 ) -> None:
     """Write all published units with all columns to a file."""
     if unit_type is not None:
         check_choice("unit type", unit_type, UNIT_TYPES)
     with open_register(dsn) as conn:
         count = export_units(conn, file, unit_type=unit_type, at=read_day(at, "--at", ReportRefused))
-    console.print(f"{count} rows written to {file}", markup=False)
+    if as_json:
+        print_json({"file": str(file), "rows": count})
+    else:
+        console.print(f"{count} rows written to {file}", markup=False)
 
 
 @app.command()
@@ -273,8 +285,8 @@ def _draw(heading: str, labels: Sequence[str], drawn: Mapping[str, Series], part
         console.print(f"\n{labels[-1]}: until {partial}", style="dim", markup=False)
 
 
-def _write_csv(file: Path, rows: Sequence[Row]) -> None:
-    """All columns; what has parts, as JSON."""
+def _write_csv(file: Path, rows: Sequence[Row], *, is_quiet: bool) -> None:
+    """All columns; what has parts, as JSON. ``is_quiet``: standard output is for the answer alone."""
     try:
         with file.open("w", encoding="utf-8", newline="") as out:
             writer = csv.DictWriter(out, list(rows[0]) if rows else [])
@@ -282,7 +294,7 @@ def _write_csv(file: Path, rows: Sequence[Row]) -> None:
             writer.writerows({name: _csv_value(value) for name, value in row.items()} for row in rows)
     except OSError as error:
         raise ReportRefused(f"{file} cannot be written: {error.strerror}") from error
-    console.print(f"{len(rows)} rows written to {file}", markup=False)
+    (errors if is_quiet else console).print(f"{len(rows)} rows written to {file}", markup=False)
 
 
 def _csv_value(value: Any) -> Any:

@@ -23,7 +23,7 @@ from catchment.cli.main import app
 from catchment.commands.output import console, errors
 
 # What is to be copied is one line, however long.
-_COMMAND = re.compile(r" +(next +)?catchment \S")
+_COMMAND = re.compile(r" +(next +)?catchment \S|ATTACH ")
 _ESCAPE = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]")
 
 
@@ -49,8 +49,8 @@ class Printed:
     err: str
 
 
-def run(monkeypatch: pytest.MonkeyPatch, *words: str, width: int | None = None) -> Printed:
-    """``catchment`` with these words. What would go on for ever is interrupted when it sleeps."""
+def run(monkeypatch: pytest.MonkeyPatch, *words: str, width: int | None = None, may_sleep: bool = False) -> Printed:
+    """``catchment`` with these words. What would go on for ever is interrupted when it sleeps, unless it may."""
     is_terminal = width is not None
     out, err = Screen(is_terminal=is_terminal), Screen(is_terminal=is_terminal)
     code = 0
@@ -58,7 +58,8 @@ def run(monkeypatch: pytest.MonkeyPatch, *words: str, width: int | None = None) 
         patch.setattr(sys, "stdout", out)
         patch.setattr(sys, "stderr", err)
         patch.setattr(sys, "stdin", io.StringIO())
-        patch.setattr(time, "sleep", _interrupt)
+        if not may_sleep:
+            patch.setattr(time, "sleep", _interrupt)
         patch.setenv("NO_COLOR", "1")
         for each in (console, errors):
             patch.setattr(each, "_width", width)

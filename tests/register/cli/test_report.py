@@ -119,7 +119,7 @@ def test_sums_of_many_digits_are_exact(reg_db: RegisterDatabase, tmp_path: Path)
         reg_db.lu("2", "2025-01-01", turnover=1.75)
     reg_db.derive()
     assert "1000000000000000.75" in run(reg_db, "report", "history")
-    assert read(reg_db, "report", "history")[0]["turnover"] == "1000000000000000.75"
+    assert read(reg_db, "report", "history")[0]["stats_summary"]["turnover"]["sum"] == "1000000000000000.75"
     run(reg_db, "report", "history", "--csv", str(tmp_path / "h.csv"))
     with (tmp_path / "h.csv").open(newline="") as file:
         assert next(csv.DictReader(file))["turnover"] == "1000000000000000.75"

@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from catchment.cli.answers import engine, tasks
+from catchment.cli.answers import engine, tables, tasks
 from catchment.cli.config import Shown
 from catchment.model.why import Why
 
@@ -45,6 +45,28 @@ ANSWERS: dict[str, Any] = {
     "workers pause": engine.WorkerAsked,
     "workers resume": engine.WorkerAsked,
     "workers drain": engine.WorkerAsked,
+    "table init": tables.LakeMade,
+    "table create": list[tables.TableMade],
+    "table load": tables.Loaded,
+    # A list of rows: their fields are the columns of the query.
+    "table sql": list[dict[str, Any]],
+    "table list": list[tables.TableSummary],
+    "table describe": tables.TableDescription,
+    # Of a table, or of the statements of a file.
+    "table explain": tables.TableExplanation | list[tables.StatementExplained],
+    "table why": tables.TableWhy,
+    "table history": list[tables.RefreshRecord],
+    "table lag": list[tables.TableLag],
+    "table graph": list[tables.TableNode],
+    "table audit": list[tables.TableAudited],
+    "table attach": tables.AttachStatement,
+    "table refresh": list[tables.Refreshed] | tables.RoundAsked,
+    "table cancel": list[tables.RefreshCancelled],
+    "table suspend": list[tables.TableState],
+    "table resume": list[tables.TableState],
+    "table alter": tables.TableAltered,
+    "table drop": list[tables.TableDropped],
+    "table maintain": tables.TablesMaintained,
 }
 
 
