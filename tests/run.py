@@ -24,36 +24,28 @@ DEBIAN_15 = Path("/usr/lib/postgresql/15/bin/postgres")
 # Of the message of each failed test, at the end.
 LAST_LINES = 40
 # What depends on the version of the server: every kind of SQL once. The rest runs on 15 beside the long tests.
-REGISTER = (
-    "capture/test_capture.py",
-    "derive/test_norway_small_history.py",
-    "edit/test_edit.py",
-    "report/test_history.py",
-    "report/test_unit_facet.py",
-    "round/test_oracle.py::test_a_generated_register_is_what_the_reference_says",
-    "schema/test_postgres_facts.py",
-    "schema/test_roles.py",
-    "schema/test_schema.py",
-    "temporal/test_guard_collisions.py",
-    "temporal/test_row_rules.py",
-    "temporal/test_temporal_merge.py",
+SQL = (
+    *("analyze_tables", "bodies", "cancel", "forged_settings", "handlers_by_signature", "hooks", "join", "lanes"),
+    *("late_children", "limits", "on_conflict", "process_tasks", "profiles", "read_only", "roles", "scopes"),
+    *("settings_of_handlers", "surface", "upkeep"),
 )
-# Files of tests/sql about what no version of the server does differently: amounts, arithmetic, names, and rules whose
-# statements other files run too.
-ALIKE = (
-    *("bulk", "child_mode", "clock_changes", "cron", "declared_schedules", "dedup", "follow_ups", "lane_policies"),
-    *("merge", "old_snapshot", "outsize", "pause", "priority", "retention", "retries", "retry_by_hand", "rhythm"),
-    *("schedule", "schedule_policies", "schedule_verbs", "snooze", "sql_names", "strange_operators", "timeouts"),
-)
-VERSIONED = [
-    "tests/sql",
-    *(f"--ignore=tests/sql/test_{name}.py" for name in ALIKE),
-    "tests/migrations",
+OTHERS = (
+    "tests/engine/test_commits.py",
     "tests/engine/test_rules.py::test_rule_holds",
-    *(f"tests/engine/test_{name}.py" for name in ("commits", "transcripts")),
-    *(f"tests/lake/{name}.py" for name in ("control/test_guard", "files/test_tables", "schedule/test_no_data")),
-    *(f"tests/register/{name}" for name in REGISTER),
-]
+    "tests/engine/test_transcripts.py",
+    "tests/lake/control/test_guard.py",
+    "tests/migrations/test_migrate.py",
+    "tests/migrations/test_plain_owner.py::test_an_owner_without_roles_installs_runs_and_gets_roles_later",
+    "tests/register/capture/test_capture.py",
+    "tests/register/edit/test_edit.py",
+    "tests/register/report/test_history.py",
+    "tests/register/round/test_oracle.py::test_a_generated_register_is_what_the_reference_says",
+    "tests/register/schema/test_postgres_facts.py",
+    "tests/register/schema/test_roles.py",
+    "tests/register/schema/test_schema.py",
+    "tests/register/temporal/test_row_rules.py",
+)
+VERSIONED = [*(f"tests/sql/test_{name}.py" for name in SQL), *OTHERS]
 
 
 def _pytest(processes: int, marks: str, *arguments: str) -> list[str]:

@@ -199,6 +199,7 @@ async def insist(ctx: catchment.Context) -> None:
 ENDED = "select id from worker.tasks where completed_at is not null and queue = 'books' order by completed_at, id"
 
 
+@pytest.mark.long
 def test_a_failed_attempt_says_what_follows_from_it_and_a_renamed_command_what_to_do(
     tmp_path: Path, db: str, engine: Engine, started: ExitStack
 ) -> None:
@@ -260,6 +261,7 @@ def test_a_wrong_name_ends_it_at_once_with_what_to_type(
     assert typed in dev.said
 
 
+@pytest.mark.long
 def test_a_database_of_the_user_is_migrated_only_when_asked_to(
     tmp_path: Path, server: str, db: str, engine: Engine, started: ExitStack
 ) -> None:
@@ -288,6 +290,7 @@ async def sleep() -> None:
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("end", often("killed", now_and_then=["second Ctrl-C"]))
 def test_the_worker_ends_with_its_supervisor_whatever_handlers_do(
     tmp_path: Path, db: str, engine: Engine, started: ExitStack, end: str

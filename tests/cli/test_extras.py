@@ -8,6 +8,8 @@ import sys
 import tomllib
 from pathlib import Path
 
+import pytest
+
 from catchment.extras import EXTRAS
 
 # Runs what is given with some modules missing, in one process: what is typed in a shell, or Python.
@@ -45,6 +47,7 @@ def said_without(modules: str, *calls: str, folder: Path) -> list[str]:
     return done.stdout.splitlines()
 
 
+@pytest.mark.long
 def test_without_a_dsn_and_without_the_embedded_server_every_way_in_says_what_to_do(tmp_path: Path) -> None:
     verbs = (
         "migrate",

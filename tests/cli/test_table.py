@@ -38,6 +38,7 @@ def _json(text: str) -> Any:
     return json.loads(text)
 
 
+@pytest.mark.long
 def test_only_verbs_that_create_make_a_lake(
     db: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
@@ -194,6 +195,7 @@ def test_a_refresh_that_fails_has_its_own_exit_code_and_its_reason(cli: Cli, lak
     assert {first, second, *more} == {"QUERY"}
 
 
+@pytest.mark.long
 def test_an_audit_that_finds_a_difference_fails(cli: Cli, lake_case: LakeCase) -> None:
     cli("create", "-", stdin=TOTALS)
     lake_case.sql(f"DELETE FROM lake.dt.\"t{lake_case.find('totals')}g1\" WHERE region = 'n'")

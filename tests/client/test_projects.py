@@ -160,6 +160,7 @@ def test_a_project_that_was_moved_keeps_its_commands(tx: Connection[Any], tmp_pa
     assert _registered(tx) == (str(new), 2)
 
 
+@pytest.mark.long
 def test_projects_that_share_the_embedded_server_do_not_mix(ready: Own) -> None:
     one, two = ready.at / "one", ready.at / "two"
     for folder in (one, two):

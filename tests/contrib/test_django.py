@@ -47,6 +47,7 @@ def test_the_cases_of_the_project_pass(project: str, server: str) -> None:
         assert conn.execute("select datname from pg_database where datname like 'test_project%'").fetchall() == []
 
 
+@pytest.mark.long
 def test_a_worker_survives_the_loss_of_its_connections(project: str, tmp_path: Path) -> None:
     manage(project, "migrate", "--run-syncdb")
     log = tmp_path / "worker.log"

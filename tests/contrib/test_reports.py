@@ -86,6 +86,7 @@ def test_each_failed_task_is_one_event_with_its_command_task_and_attempt(engine:
     assert events[broken["task_id"]]["tags"]["command"] == "break_down"
 
 
+@pytest.mark.long
 def test_runs_of_schedules_check_in(engine: Engine, lines: Lines) -> None:
     engine.conn.execute(
         "insert into worker.schedule (name, command, payload, cron, timezone, next_at) values"

@@ -26,6 +26,7 @@ ELSEWHERE = {
 }
 
 
+@pytest.mark.long
 def test_variables_of_other_servers_do_not_lead_there(own: Own) -> None:
     listed = own.command("queue", "list", "--json", **ELSEWHERE)
     assert listed.returncode == 0, listed.stderr

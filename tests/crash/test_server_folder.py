@@ -230,6 +230,7 @@ def test_a_link_in_place_of_a_folder_made_by_half_is_not_followed(folder: Path, 
     assert _files(precious) == before
 
 
+@pytest.mark.long
 def test_a_data_directory_that_was_moved_in_part_is_completed(made: Path, use: Use) -> None:
     first = use(made)
     with psycopg.connect(_dsn(first), autocommit=True) as conn:

@@ -196,6 +196,7 @@ def test_a_first_start_that_is_terminated_leaves_nothing(own: Own) -> None:
     assert own.run("-c", ENQUEUES).stdout == "1\n"
 
 
+@pytest.mark.long
 def test_a_first_start_that_takes_long_says_what_is_done(own: Own) -> None:
     program = f"from catchment.store import slow_start\nslow_start.AFTER = 0\n{ENQUEUES}"
     clients = [own.start("-c", program) for _ in range(2)]

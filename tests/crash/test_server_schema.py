@@ -56,6 +56,7 @@ def test_the_first_client_after_an_upgrade_migrates(ready: Own, arguments: tuple
     assert ready.command("queue", "list", "--dsn", dsn).returncode == 0
 
 
+@pytest.mark.long
 def test_data_of_a_newer_version_are_refused_by_the_name_of_their_folder(ready: Own) -> None:
     assert ready.command("psql", "-c", RENEW, **KEEP).returncode == 0
     for done in (ready.command("queue", "list"), ready.run("-c", ENQUEUES)):

@@ -88,6 +88,7 @@ def test_rules_are_checked_in_a_large_database_only_if_that_is_asked_for(
     assert [finding["level"] for finding in diagnose(committed.conn, deep=True)][:1] == ["error"]
 
 
+@pytest.mark.long
 def test_the_cost_of_a_diagnosis_does_not_grow_with_the_backlog(tx: Connection[Any]) -> None:
     """Ready, in lanes and at limits, with halted lanes and warnings."""
     engine = Engine(tx)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from psycopg import Connection
 from psycopg.types.json import Jsonb
 
@@ -87,6 +88,7 @@ def test_limits_are_shown_with_their_holders(dashboard: StartDashboard, committe
     assert "No lane has work" in page
 
 
+@pytest.mark.long
 def test_lanes_of_a_large_backlog_are_found_by_looking_at_a_part(tx: Connection[Any]) -> None:
     """Whatever the order, and the backlog: 5,000 tasks in one lane of 10,000, with 20 pages looked at."""
     engine = Engine(tx)

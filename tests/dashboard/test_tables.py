@@ -268,6 +268,7 @@ def _done(site: DashboardSite, path: str, token: str) -> str:
     return site.get("/tables").text
 
 
+@pytest.mark.long
 def test_a_preview_shows_every_value_exactly_and_changes_nothing(
     lake_case: LakeCase, lake_site: StartDashboard, monkeypatch: pytest.MonkeyPatch
 ) -> None:

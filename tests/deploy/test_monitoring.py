@@ -53,6 +53,7 @@ def watched(rules: list[dict[str, Any]]) -> Iterator[tuple[str, str]]:
         yield rule["name"], watched
 
 
+@pytest.mark.long
 def test_every_expression_has_data_of_a_busy_worker(
     lake_case: LakeCase, start_lake_worker: StartWorker, tmp_path: Path
 ) -> None:

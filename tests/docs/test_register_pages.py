@@ -13,12 +13,13 @@ from catchment.commands.group import LazyCommand
 from catchment_register.cli.main import app
 from tests.docs.live import LivePage, live_page
 from tests.docs.steps import ROOT, read_blocks
+from tests.fixtures.often import often
 
 __all__ = ["live_page"]
 
 REGISTER = ROOT / "docs" / "register"
 PAGES = sorted(REGISTER.glob("*.md"))
-LIVE = ("tutorial", "adapt", "operate", "import")
+LIVE = often("adapt", "import", now_and_then=["operate", "tutorial"])
 
 
 @pytest.mark.parametrize("name", LIVE)

@@ -17,6 +17,7 @@ PAGE = (Path(__file__).parents[2] / "docs" / "how-to" / "test-your-tasks.md").re
 FILES = re.findall(r"^```(?:python|toml)\n# ([\w.]+)\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
 
 
+@pytest.mark.long
 def test_the_tests_of_the_page_pass(pytester: pytest.Pytester) -> None:
     for name, text in FILES:
         (pytester.path / name).write_text(text, encoding="utf-8")

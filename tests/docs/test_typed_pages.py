@@ -74,6 +74,7 @@ def _run(folder: Path, *command: str) -> str:
     return run.stdout + run.stderr if run.returncode else ""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("check", often(by_pyright, now_and_then=[by_mypy]))
 def test_the_programs_of_the_pages_are_typed(check: Callable[[Path, list[str]], str], tmp_path: Path) -> None:
     pages = write_programs(tmp_path)

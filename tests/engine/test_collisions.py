@@ -112,6 +112,7 @@ def test_no_pair_of_verbs_deadlocks_or_breaks_a_rule(world: World, collider: Col
     meet_all(world, collider, seed=1, one_in=2)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("pair", CLOSE_PAIRS, ids="-".join)
 def test_pairs_that_want_the_same_rows_never_deadlock(world: World, collider: Collider, pair: tuple[str, str]) -> None:
     for _ in range(5):

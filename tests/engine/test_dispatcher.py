@@ -207,6 +207,7 @@ def test_an_idle_worker_names_the_queues_it_serves_and_stops_without_a_warning(c
     assert all("work" in text and "python_only" not in text for text in started)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("arguments", [[], ["--app", "tests.worker.app:app"]], ids=["SQL", "Python"])
 def test_an_idle_worker_hardly_wakes_up_and_needs_less_than_a_millisecond_per_second(
     committed: Engine, start_worker: StartWorker, arguments: list[str]

@@ -6,6 +6,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import pytest
 from psycopg import Connection
 
 from tests.fixtures.engine import Engine
@@ -17,6 +18,7 @@ SESSIONS = 4
 TASKS = 400
 
 
+@pytest.mark.long
 def test_sessions_on_a_limited_queue_and_limited_keys_never_deadlock(committed: Engine, connect: Connect) -> None:
     committed.conn.execute("update worker.queue_registry set max_running = 3 where queue = 'work'")
     committed.command("narrow", limit_key=["key"], max_running=2)

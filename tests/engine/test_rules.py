@@ -208,6 +208,7 @@ def test_rule_holds(stage: Stage, check: Check) -> None:
     stage.engine.check()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("check", "breaks"), BREAKS)
 def test_broken_rule_is_noticed(stage: Stage, check: Check, breaks: tuple[Break, ...]) -> None:
     for broken in breaks:

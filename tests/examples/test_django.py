@@ -49,6 +49,7 @@ def test_its_own_tests_pass_and_leave_no_database(bookshop: Example, server: str
         assert conn.execute("select datname from pg_database where datname like 'test_book%'").fetchall() == []
 
 
+@pytest.mark.long
 def test_an_order_reaches_its_customer(bookshop: Example, tmp_path: Path) -> None:
     assert "the schema is up to date" in bookshop.run("manage.py", "migrate")
     assert "was up to date already" in bookshop.run("manage.py", "catchment_migrate")

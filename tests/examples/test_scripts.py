@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import psycopg
+import pytest
 
 from tests.examples.programs import example
 from tests.testing.test_plugin import LOADED
@@ -23,6 +24,7 @@ def test_plain(db: str, tmp_path: Path) -> None:
         assert conn.execute("select count(*) from worker.tasks where command = 'ship'").fetchall() == [(2,)]
 
 
+@pytest.mark.long
 def test_sqlalchemy(db: str, tmp_path: Path) -> None:
     with example("sqlalchemy", db, tmp_path) as invoices:
         invoices.start("-m", "catchment", "worker", "--app", "invoices:app", until="serves")

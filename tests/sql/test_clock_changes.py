@@ -56,6 +56,7 @@ def _moments(day: str, times: list[str]) -> list[datetime]:
     return [moment if moment >= noon else moment + timedelta(days=1) for moment in moments]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("policies", often(*POLICIES[:2], now_and_then=[*POLICIES[2:], *OTHERS]))
 def test_each_night_fires_by_the_rule_under_every_policy(engine: Engine, policies: tuple[str, str]) -> None:
     for zone, day, cron, times in NIGHTS:

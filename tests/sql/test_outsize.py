@@ -39,6 +39,7 @@ def test_a_payload_is_measured_as_text_at_every_way_in(big: Engine, way: str) ->
     assert "at most 16777216 are taken" in message(error)
 
 
+@pytest.mark.long
 def test_a_large_info_fails_its_attempt_and_a_large_error_is_cut(engine: Engine) -> None:
     engine.conn.execute(
         "create procedure probe.large(payload jsonb, inout info jsonb) language plpgsql as $$ begin"

@@ -115,6 +115,7 @@ def test_operators_of_others_do_not_run_in_reads_of_the_command_line(stranger: E
     assert stranger.value(LOOT) == []
 
 
+@pytest.mark.long
 def test_operators_of_others_do_not_run_in_the_register_and_the_lake(stranger: Engine, db: str, tmp_path: Path) -> None:
     user = conninfo_to_dict(db)["dbname"]
     stranger.conn.execute(f'alter database "{user}" set search_path = public, pg_catalog')  # type: ignore[arg-type]

@@ -107,6 +107,7 @@ def test_the_fixtures_do_what_they_say(pytester: pytest.Pytester) -> None:
     done.assert_outcomes(passed=8)
 
 
+@pytest.mark.long
 def test_an_app_that_is_not_named_or_not_there_is_said(
     pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:

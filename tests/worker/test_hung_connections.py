@@ -72,6 +72,7 @@ def _hang(crew: Crew, proxy: Proxy, parts: Sequence[str], limit: float) -> None:
     crew.engine.check()
 
 
+@pytest.mark.long
 def test_a_worker_whose_connections_all_hang_is_back_at_work_soon_after_the_lease(crew: Crew, proxy: Proxy) -> None:
     # One task after another meets the claimer, the completer and the port.
     _hang(crew, proxy, PARTS, 3 * BACK_AT_WORK)
@@ -152,6 +153,7 @@ def test_a_handler_whose_time_ends_while_its_connection_hangs_is_interrupted(cre
     assert rows == [("interrupted",)]
 
 
+@pytest.mark.long
 def test_a_handler_whose_query_takes_too_long_fails(crew: Crew, proxy: Proxy) -> None:
     _hire(crew, proxy)
     crew.records.open_gate("slow")

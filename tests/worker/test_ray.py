@@ -96,6 +96,7 @@ def test_what_a_body_raises_and_how_its_process_ends_is_stored(rays: Crew) -> No
     assert "the process of the body has ended" in failure.message
 
 
+@pytest.mark.long
 def test_a_body_ends_with_its_time_limit_and_with_its_cancellation(rays: Crew) -> None:
     assert _failure(rays, overstay, key="late").kind == "TimeoutError"
     task = rays.enqueue(linger, key="cancelled")
@@ -107,6 +108,7 @@ def test_a_body_ends_with_its_time_limit_and_with_its_cancellation(rays: Crew) -
         wait_until(lambda key=key: not is_alive(rays.records.spans(key)[0].pid))
 
 
+@pytest.mark.long
 def test_a_body_that_falls_silent_is_given_up_and_runs_again(rays: Crew) -> None:
     task = rays.enqueue(linger, key="silent")
     wait_until(lambda: len(rays.records.spans("silent")) == 1, seconds=MINUTES)

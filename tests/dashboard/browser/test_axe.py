@@ -26,8 +26,9 @@ MORE = (
     "/bulk/{bulk}",
     "/start?command=act",
 )
-# All tones: the others have the same.
+# All tones and kinds of parts: the others have the same.
 COLOURFUL = ("/tasks", "/tasks/{failed}")
+MOST_KINDS = ("/", "/scopes/{parent}", "/start?command=act", *COLOURFUL)
 
 
 @pytest.mark.timeout(900)
@@ -35,7 +36,7 @@ COLOURFUL = ("/tasks", "/tasks/{failed}")
 def test_axe_finds_nothing(page: Page, dashboard: StartDashboard, committed: Engine, is_thorough: bool) -> None:
     ids = fill(committed)
     site = dashboard()
-    paths = [path.format(**ids) for path in (*PLAIN, *MORE, "/nowhere")]
+    paths = [path.format(**ids) for path in ((*PLAIN, *MORE, "/nowhere") if is_thorough else MOST_KINDS)]
     dark = paths if is_thorough else [path.format(**ids) for path in COLOURFUL]
     said = complaints_at(page, site.address, paths, dark=dark, loads_each=is_thorough)
     assert not said, "\n".join(said)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
 from tests.fixtures.dashboard import StartDashboard
 from tests.fixtures.engine import Engine
 
@@ -36,6 +38,7 @@ def test_tasks_of_a_filter_are_retried_after_a_question(
     assert [committed.state(task) for task in (*failed, other)] == ["pending"] * 3 + ["failed"]
 
 
+@pytest.mark.long
 def test_selected_rows_are_retried_and_cancelled(page: Page, dashboard: StartDashboard, committed: Engine) -> None:
     """By key and by box; each verb takes those that it can change. What is selected stays while the list changes."""
     site = dashboard()

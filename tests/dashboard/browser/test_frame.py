@@ -198,6 +198,7 @@ def test_a_page_that_cannot_be_read_any_more_says_so(page: Page, dashboard: Star
     page.get_by_role("heading", name="Log in first").wait_for()
 
 
+@pytest.mark.long
 def test_nothing_needs_sideways_scrolling(page: Page, dashboard: StartDashboard, committed: Engine) -> None:
     """Wide or on a phone, light or dark, whatever the length of names."""
     site = dashboard()
@@ -214,6 +215,7 @@ def test_nothing_needs_sideways_scrolling(page: Page, dashboard: StartDashboard,
             assert over <= 0, (width, path)
 
 
+@pytest.mark.long
 def test_a_page_is_readable_and_acts_without_scripts(page: Page, dashboard: StartDashboard, committed: Engine) -> None:
     site = dashboard()
     task_id = committed.enqueue(fail="no")

@@ -53,6 +53,7 @@ def test_a_refresh_that_is_asked_for_shows_up_by_itself(
     assert complaints_of(page) == []
 
 
+@pytest.mark.long
 def test_the_failed_table_above_is_named_as_the_cause(page: Page, address: str, lake_case: LakeCase) -> None:
     ids = ids_of(lake_case)
     fail_daily(lake_case)

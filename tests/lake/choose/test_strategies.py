@@ -101,6 +101,7 @@ def _rows(kinds: list[str], rows: list[tuple[Any, ...]], expressions: list[str])
         return duckdb.execute(sql, [value for row in rows for value in row]).fetchall()
 
 
+@pytest.mark.long
 @settings(max_examples=8, deadline=None)
 @given(st.data())
 def test_every_key_is_in_one_range_before_and_after_halving(data: st.DataObject) -> None:

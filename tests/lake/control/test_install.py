@@ -86,6 +86,7 @@ def problems(dsn: str) -> list[str]:
         return verify(conn)
 
 
+@pytest.mark.long
 def test_three_processes_install_and_use_a_new_lake_at_once_without_any_network(engine_db: str, tmp_path: Path) -> None:
     """No download, no write to the home folder: all that is needed is in the wheels."""
     home = tmp_path / "home"

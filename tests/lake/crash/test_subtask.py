@@ -8,6 +8,7 @@ from tests.fixtures.often import often
 from tests.lake.crash.conftest import Crash
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("step", often("after a bucket's files", now_and_then=["before a bucket's files"]))
 def test_a_range_whose_worker_died_is_computed_in_halves(crash: Crash, step: str) -> None:
     row = crash.run(step)

@@ -76,6 +76,7 @@ def swept(case: LakeCase) -> None:
     assert case.leftovers() == {}
 
 
+@pytest.mark.long
 def test_what_a_cancelled_commit_wrote_is_swept(filling: LakeCase) -> None:
     order = interrupted(filling)
     assert unknown(filling) > 0

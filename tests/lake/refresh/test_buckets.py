@@ -112,6 +112,7 @@ def test_negative_and_null_keys_are_kept_by_every_strategy(shop: LakeCase, strat
     shop.check("dt")
 
 
+@pytest.mark.long
 def test_source_partitions_become_ranges_when_the_key_has_them(shop: LakeCase) -> None:
     shop.sql("ALTER TABLE orders SET PARTITIONED BY (region)")
     shop.create(

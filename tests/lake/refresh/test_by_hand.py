@@ -78,6 +78,7 @@ REFUSED = {
 }
 
 
+@pytest.mark.long
 def test_what_may_differ_in_a_refresh_is_refused_with_what_to_write(names: LakeCase) -> None:
     for query, hint in REFUSED.items():
         with pytest.raises(TableRefused) as caught:

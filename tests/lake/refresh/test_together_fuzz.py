@@ -25,6 +25,7 @@ def test_tables_that_read_each_other_equal_their_definitions(seed: int, lake_cas
     assert any(f'"{name}"' in query for query in run.queries.values() for name in run.queries)
 
 
+@pytest.mark.long
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("seed", [303])
 def test_tables_that_read_each_other_over_sources_of_strangers(seed: int, lake_case: LakeCase) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from catchment.errors import CommitConflict
 from catchment.lake.files.sweep import sweep
 from catchment.lake.refresh.window import ReadingBroken
@@ -44,6 +46,7 @@ def _has_inserted(case: LakeCase) -> bool:
     return True
 
 
+@pytest.mark.long
 def test_parallel_refreshes_under_writers(lake_case: LakeCase) -> None:
     """The table is its definition right after each refresh, before the next: once filled, then from changes."""
     compared = 0

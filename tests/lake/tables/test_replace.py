@@ -78,6 +78,7 @@ def test_readers_see_the_old_rows_until_the_new_ones_are_there(lake: Lake, lake_
     assert lake_case.leftovers() == {}
 
 
+@pytest.mark.long
 def test_a_definition_that_fails_leaves_the_table_as_it_was(lake: Lake, lake_case: LakeCase) -> None:
     with pytest.raises(LakeError, match=r"main\.totals is not replaced: .* is FAILED") as raised:
         lake.create(totals(WRONG))
@@ -137,6 +138,7 @@ def test_the_same_statement_again_changes_nothing(lake: Lake, lake_case: LakeCas
     assert [column.name for column in lake.describe("copy").columns] == ["id", "region", "amount", "note"]
 
 
+@pytest.mark.long
 def test_or_alter_computes_only_what_another_query_asks_for(lake: Lake, lake_case: LakeCase) -> None:
     head = lake_case.head()
     (made,) = lake.create(totals(how="OR ALTER", properties="TARGET_LAG = '2 hours' COMMENT = 'by region'"))

@@ -26,6 +26,7 @@ def most_at_a_time(crew: ToldCrew, refresh_id: int) -> int:
     return max(sum(start <= at < stop for start, stop in rows) for at, _ in rows)
 
 
+@pytest.mark.long
 def test_no_more_subtasks_run_at_a_time_than_the_table_allows(told_crew: ToldCrew) -> None:
     told_crew.fill("narrow", properties="MAX_PARALLELISM = 2")
     gate = told_crew.gate("narrow")

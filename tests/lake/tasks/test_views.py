@@ -44,6 +44,7 @@ def claims(crew: ToldCrew, mode: str) -> list[dict[str, object]]:
     return [row for (row,) in rows]
 
 
+@pytest.mark.long
 def test_subtasks_and_claims_are_seen_as_they_run(told_crew: ToldCrew) -> None:
     assert columns(told_crew, "refresh_subtasks") == SUBTASK_COLUMNS
     assert columns(told_crew, "refresh_claims") == CLAIM_COLUMNS

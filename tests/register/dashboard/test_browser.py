@@ -16,6 +16,7 @@ from playwright.sync_api import Page, expect
 LIMIT = 60_000
 
 
+@pytest.mark.long
 def test_a_unit_is_searched_and_its_timeline_shown(
     page: Page, reg_db: RegisterDatabase, start_site: StartDashboard
 ) -> None:

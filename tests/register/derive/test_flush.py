@@ -218,6 +218,7 @@ def test_a_small_round_makes_no_table_or_index_again(reg: Register) -> None:
     assert_right(reg)
 
 
+@pytest.mark.long
 def test_many_units_are_published_before_their_key_and_indexes_are_made(reg: Register) -> None:
     without_reports(reg)
     before = _files(reg)

@@ -225,6 +225,7 @@ def test_nobody_has_two_controllers(history: Path) -> None:
     assert set(controlled.values()) == {1}
 
 
+@pytest.mark.long
 def test_memory_does_not_grow_with_the_register(tmp_path: Path) -> None:
     peaks: list[int] = []
     for size in (500, 4000):

@@ -135,6 +135,7 @@ def follow(reg: Register, edits: int, seed: int, verbs: Sequence[str] = VERBS) -
         assert wrong == [], (done, edit, wrong[:5])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", often(1, now_and_then=[2]))
 def test_everything_published_is_what_the_base_tables_say_on_each_day(reg: Register, seed: int) -> None:
     follow(reg, 8, seed)

@@ -153,6 +153,7 @@ def _steps(function: Function) -> list[Step]:
     return [*steps, (tuple(USED.findall(function.body[place:])), None)]
 
 
+@pytest.mark.long
 def test_scratch_tables_are_opened_before_they_are_used() -> None:
     """Each routine that no other calls is followed through its calls, in the order of the text."""
     by_name = {(f.schema, f.name): f for f in all_functions()}

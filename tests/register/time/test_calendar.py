@@ -92,6 +92,7 @@ def test_a_round_has_a_today_whose_periods_are_in_the_calendar(reg: Register, to
         reg.value("select register.derive_now('all')")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("today", often("9998-12-31", now_and_then=["1000-01-01"]))
 def test_reports_of_the_first_and_the_last_today_agree(reg: Register, today: str) -> None:
     reg.lu("1", "0001-01-01", employees=1)

@@ -287,6 +287,7 @@ def write_rows(file: Path, megabytes: int) -> None:
             out.write(row)
 
 
+@pytest.mark.long
 def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
     write_rows(tmp_path / "file.csv", 6)
     size, grown = stream(tmp_path / "file.csv")
