@@ -112,6 +112,17 @@ def test_a_serial_queue_has_one_task_that_is_ready(engine: Engine) -> None:
     assert _figures(engine) == (0, 2, 0)
 
 
+def test_free_slots_are_those_that_the_task_could_have(engine: Engine) -> None:
+    """A worker with Python commands has sessions for SQL handlers, which are no slots: nothing is said of these."""
+    task = engine.enqueue()
+    words = "select words from worker.explain(%s)"
+    register = "select worker_id from worker.register_worker(%s, '{work}', 4, '1 hour', false, %s)"
+    engine.value(register, "both", ["work"])
+    assert engine.value(words, task).endswith("; 1 live worker serves it.")
+    engine.value(register, "sql", [])
+    assert engine.value(words, task).endswith("; 2 live workers serve it, with 4 free slots.")
+
+
 def test_the_cause_is_found_behind_the_task_that_is_waited_for(engine: Engine) -> None:
     stage = Stage(engine)
     engine.command("rare", "mail", handler_kind="python", handler_procedure="mail.rare:rare")

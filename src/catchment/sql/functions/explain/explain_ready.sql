@@ -23,13 +23,16 @@ as $$
                                        || coalesce(', with ' || worker.said_count(w.free, 'free slot'), '')
                      else '' end),
          null
-    from (select v.n, greatest(v.slots - (select count(*)
-                                            from (select x.worker_id, x.backend_key
-                                                    from worker.running as x
-                                                   order by x.id
-                                                   limit 10000) as r
-                                           where r.worker_id = any (v.slotted)
-                                             and (r.backend_key is null) = (p_at.kind = 'p')), 0) as free
+    -- Null, and not 0, where none of them has slots for it.
+    from (select v.n, case when v.slots is not null then
+                        greatest(v.slots - (select count(*)
+                                              from (select x.worker_id, x.backend_key
+                                                      from worker.running as x
+                                                     order by x.id
+                                                     limit 10000) as r
+                                             where r.worker_id = any (v.slotted)
+                                               and (r.backend_key is null) = (p_at.kind = 'p')), 0)
+                      end as free
             from (select count(*) as n, sum(x.max_capacity) filter (where s.is_for_it) as slots,
                          array_agg(x.worker_id) filter (where s.is_for_it) as slotted
                     from worker.worker as x
