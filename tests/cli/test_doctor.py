@@ -113,5 +113,10 @@ def test_sql_of_a_remedy_goes_through_psql(committed: Engine, cli: Run) -> None:
 def test_remedies_for_another_database_say_so(committed: Engine, cli: Run, db: str) -> None:
     cli("queue", "pause", "work")
     assert "catchment queue resume work" in cli("doctor").stdout
-    elsewhere = cli("doctor", "--dsn", db, dsn=None)
-    assert "CATCHMENT_DSN: set it to this one before you paste" in elsewhere.stderr
+    said = "CATCHMENT_DSN: set it to this one before you paste"
+    assert said in cli("doctor", "--dsn", db, dsn=None).stderr
+    # A remedy may begin with advice.
+    cli("queue", "resume", "work")
+    assert said not in cli("doctor", "--dsn", db, dsn=None).stderr
+    committed.conn.execute("select worker.note_trouble('age', 'work', '55P03', 'locked')")
+    assert said in cli("doctor", "--dsn", db, dsn=None, code=1).stderr

@@ -47,7 +47,8 @@ def doctor(
                     print_command(f"[dim]{_line(f'{command}  # {what}' if what else command)}[/]", 2)
                 else:
                     print_indented(f"[dim]{_line(what)}[/]", 2)
-    if dsn is not None and dsn != os.environ.get(DSN_VARIABLE) and any(f["remedy"][:2] != "# " for f in findings):
+    has_commands = any(way.command for finding in findings for way in ways_of(finding["remedy"]))
+    if has_commands and dsn is not None and dsn != os.environ.get(DSN_VARIABLE):
         errors.print(f"The commands are for the database of {DSN_VARIABLE}: set it to this one before you paste them.")
     if any(f["level"] == "error" or (strict and f["level"] == "warning") for f in findings):
         raise typer.Exit(1)
