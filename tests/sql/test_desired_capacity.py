@@ -110,4 +110,6 @@ def test_the_command_line_says_the_same(committed: Engine, cli: Run) -> None:
     committed.enqueue("paint")
     said = read_json(cli("queue", "capacity", "crowd", "--json"))
     assert (said["queue"], said["desired"], said["commands"][0]["ready"]) == ("crowd", 1, 1)
-    assert "unknown queue 'crowdy'" in cli("queue", "capacity", "crowdy", code=1).stderr
+    refused = cli("queue", "capacity", "crowdy", code=1).stderr
+    assert "unknown queue 'crowdy'" in refused
+    assert "Did you mean crowd?" in refused

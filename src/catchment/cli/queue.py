@@ -13,11 +13,11 @@ from catchment.cli.numbers import MOST_SECONDS
 from catchment.commands.options import Dsn, Json
 from catchment.commands.output import console, print_json, print_rows
 from catchment.commands.times import local
-from catchment.errors import QueueNotRegistered
 from catchment.model.span import span
 from catchment.model.terminal import harmless
 from catchment.store import task as task_store
 from catchment.store.depth import read_desired
+from catchment.store.names import check_names
 
 app = typer.Typer(help="List queues, see what they need, pause and resume them.", no_args_is_help=True)
 
@@ -79,12 +79,7 @@ def capacity(
     Example: catchment queue capacity mail --json
     """
     with open_database(dsn, "catchment_read") as conn:
-        known = {row["queue"] for row in task_store.list_queues(conn)}
-        if queue not in known:
-            raise QueueNotRegistered(
-                f"unknown queue {queue!r}; there are: {', '.join(sorted(known)) or 'none'}",
-                hint="catchment queue list shows them.",
-            )
+        check_names(conn, queue=queue)
         rows = read_desired(conn, queue, soon=timedelta(seconds=seconds))
     desired = sum(row["desired"] for row in rows)
     if as_json:
