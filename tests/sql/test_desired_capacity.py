@@ -9,14 +9,13 @@ import pytest
 from psycopg import Connection
 
 from tests.fixtures.cli import Run, read_json
-from tests.fixtures.engine import HANDLERS, Engine
+from tests.fixtures.engine import Engine
 
 EVERYTHING = "select command, ready, running, due_soon, desired from worker.desired_capacity('crowd')"
 
 
 @pytest.fixture
 def engine(tx: Connection[Any]) -> Engine:
-    tx.execute(HANDLERS)
     made = Engine(tx)
     made.queue("crowd", mode="concurrent")
     made.command("paint", "crowd", handler_kind="python")
@@ -50,6 +49,11 @@ def test_a_lane_counts_its_head_and_a_limit_what_it_allows(engine: Engine) -> No
     for _ in range(5):
         engine.enqueue("print")
     assert [row[-1] for row in _rows(engine)] == [2, 1]
+    engine.conn.execute("update worker.queue_registry set max_running = null, rate = 4, rate_per = '1 hour'")
+    assert [row[-1] for row in _rows(engine)] == [2, 2]
+    worker = engine.value("select worker_id from worker.register_worker('hand', '{}', 9, '1 hour', false, '{crowd}')")
+    engine.conn.execute("select from worker.claim_tasks(%s, '{crowd}', 3)", [worker])
+    assert sum(row[-1] for row in _rows(engine)) == 4
 
 
 def test_a_paused_queue_wants_what_runs_and_a_serial_one_a_single_task(engine: Engine) -> None:

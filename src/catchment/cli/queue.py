@@ -73,8 +73,8 @@ def capacity(
 ) -> None:
     """Show how many tasks of a queue want to run, for autoscalers.
 
-    A task counts when it could start, when it runs, and when it is due soon; at most 10,000 of each. In SQL:
-    select sum(desired) from worker.desired_capacity('mail')
+    A task counts when it could start, when it runs, and when it is due soon; at most 10,000 of each, and in all no more
+    than the limit of the queue allows. In SQL: select sum(desired) from worker.desired_capacity('mail')
 
     Example: catchment queue capacity mail --json
     """

@@ -43,7 +43,8 @@ class QueueRow(Answer):
 
 
 class CommandCapacity(Answer):
-    """``desired`` is the sum of tasks that could start, that run, and that are due soon."""
+    """``desired`` is the sum of tasks that could start, that run, and that are due soon, as far as the limit of the
+    queue allows."""
 
     command: str
     ready: int

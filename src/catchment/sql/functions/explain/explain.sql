@@ -55,7 +55,7 @@ begin
     union all
     select c from worker.explain_workers(v_task.queue, v_task.command, v_at, v_now) as c);
   return query select c.* from unnest(v_found) as c;
-  -- A task that only lacks somebody who may take it has its place in the order of claims.
+  -- A task that only lacks a worker that may take it has its place in the order of claims.
   if not exists (select
                    from unnest(v_found) as c
                   where c.is_blocking

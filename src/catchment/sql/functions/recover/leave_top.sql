@@ -1,5 +1,5 @@
 -- leave_top: workers that end, or have died, no longer run the top level of any queue; one that is paused leaves
--- p_queue. Those that stand by are told.
+-- p_queue. Workers that stand by are notified.
 --
 --   locks   their top rows by queue
 create or replace function worker.leave_top(

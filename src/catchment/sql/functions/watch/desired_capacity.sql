@@ -1,8 +1,9 @@
 -- desired_capacity: how many tasks of a queue want to run, by command, for whatever decides how many workers there are.
--- ready: could start now, also those that the next claim lets in; none of a paused queue. running: started, and not
--- recorded as ended. due_soon: their time comes within p_soon. desired is their sum; the sum over all rows is at most
--- max_running of the queue. Of a serial queue one task of the top level counts. At a cost that does not grow with the
--- backlog: of each kind the first p_most are counted, and a figure that reaches it means "so many or more".
+-- ready: could start but for the limit of the queue, also those that the next claim lets in; none of a paused queue.
+-- running: started, and not recorded as ended. due_soon: their time comes within p_soon. desired is their sum; over all
+-- rows it is at most what the limit of the queue allows now. Of a serial queue one task of the top level counts. At a
+-- cost that does not grow with the backlog: p_most of each kind are counted; where a figure is as high, there may be
+-- more. Running tasks and those that are due soon are looked for among p_most of all queues.
 --
 --   plan    probe
 create or replace function worker.desired_capacity(
@@ -14,7 +15,7 @@ create or replace function worker.desired_capacity(
   language sql stable security definer set search_path = pg_catalog, pg_temp
 as $$
   with queue as materialized (
-    select q.queue_id, q.max_running, q.mode = 'serial' as is_serial,
+    select q.queue_id, q.max_running, worker.queue_allowance(q) as allowance, q.mode = 'serial' as is_serial,
            q.paused_at is not null and coalesce(q.paused_until > worker.now(), true) as is_paused,
            (select l.head_id from worker.lane as l where l.queue_id = q.queue_id and l.lane = ''
                                                      and q.mode = 'serial') as head_id
@@ -65,12 +66,15 @@ as $$
     select c.*, c.ready + c.running + c.due_soon as wanted,
            sum(c.ready + c.running + c.due_soon) over (order by c.command) as up_to_here
       from counted as c
+  ), allowed as (
+    -- The rate counts too: a worker that has to wait for it is not needed.
+    select least(q.max_running, q.allowance + (select count(*) from running)) as most from queue as q
   )
   select s.command, s.ready, s.running, s.due_soon,
-         case when q.max_running is null then s.wanted
-              else greatest(0, least(s.wanted, q.max_running - (s.up_to_here - s.wanted)))::bigint
+         case when a.most is null then s.wanted
+              else greatest(0, least(s.wanted, a.most - (s.up_to_here - s.wanted)))::bigint
          end
     from summed as s
-   cross join queue as q
+   cross join allowed as a
    order by s.command;
 $$;
