@@ -76,4 +76,14 @@ def schema_of(answer: Any) -> dict[str, Any]:
     for part in (schema, *schema.get("$defs", {}).values()):
         if "properties" in part:
             part["additionalProperties"] = False
+            for field in part["properties"].values():
+                _sort_choices(field)
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
+
+
+def _sort_choices(field: dict[str, Any]) -> None:
+    """Of a union, which are in no order: Python takes ``Literal["a", "b"] | None`` for ``Literal["b", "a"] | None``,
+    and has the one that was imported first."""
+    for choice in field.get("anyOf", ()):
+        if "enum" in choice:
+            choice["enum"].sort()
