@@ -55,7 +55,8 @@ class Ends:
         self._pace = Pace()
         self._queues: Collection[str] = ()
         self._heard: deque[Told] = deque()
-        # What the next look shows: ends, and attempts that were heard of before these were looked for.
+        # What the next look shows: ends, and attempts that were heard of before these were looked for. A look that
+        # fails leaves them.
         self._found: dict[tuple[int, datetime], End] = {}
         self._attempts: list[Told] = []
         # Ends that the worker told, by task, each with the number of looks that have not found it.
@@ -105,12 +106,13 @@ class Ends:
             self._show_told()
 
     def _look(self, conn: psycopg.Connection[Any]) -> None:
-        new = self._take()
+        before = len(self._attempts)
+        self._take()
         ends = sorted(self._found.values(), key=lambda end: (end.completed_at, end.id))
         asked = [end.id for end in ends if end.state == "failed" or not self._told.get(end.id)]
         rows = describe_ends(conn, asked) if asked else {}
         self._found = {}
-        attempts, self._attempts = self._attempts, new
+        attempts, self._attempts = self._attempts[:before], self._attempts[before:]
         lines = [*self._end_lines(ends, rows), *self._late_lines()]
         settled_at = {end.id: end.completed_at for end in ends}
         for at, fields in attempts:
@@ -120,16 +122,14 @@ class Ends:
         for page in self._follower.look(conn):
             self._found |= {(end.id, end.completed_at): end for end in page}
 
-    def _take(self) -> list[Told]:
-        """What was heard: ends are kept by task, attempts that end no task are returned."""
-        attempts: list[Told] = []
+    def _take(self) -> None:
+        """Sort what was heard: ends by task, and attempts that end no task."""
         while self._heard:
             at, fields = self._heard.popleft()
             if fields["state"] in _SETTLED:
                 self._told[fields["task_id"]].append(((at, fields), 0))
             else:
-                attempts.append((at, fields))
-        return attempts
+                self._attempts.append((at, fields))
 
     def _end_lines(self, ends: list[End], rows: dict[int, dict[str, Any]]) -> list[Line]:
         lines: list[Line] = []
@@ -171,9 +171,9 @@ class Ends:
 
     def _show_told(self) -> None:
         """Show what the worker told, without the database."""
-        attempts = [*self._attempts, *self._take()]
+        self._take()
         told = [one for some in self._told.values() for one, _ in some]
-        self._attempts = []
+        attempts, self._attempts = self._attempts, []
         self._told.clear()
         _show([(at, _line(fields, at)) for at, fields in (*told, *attempts)])
 
