@@ -44,9 +44,9 @@ def list_lanes(
 ) -> None:
     """List lanes that have work, with the task at the head of each and the number of tasks.
 
-    A lane is running while its head runs, waiting while that waits for its children, its join, its retry or its snooze,
-    and halted when it has failed. Its tasks are the head and those behind it. The lane without a name is the top level
-    of a serial queue. Counts stop at 1,000.
+    A lane is running while its head runs, waiting while that waits for its children, its join, its retry, its snooze or
+    the limit of its queue, and halted when it has failed. Its tasks are the head and those behind it. The lane without
+    a name is the top level of a serial queue. Counts stop at 1,000.
     """
     with open_database(dsn, "catchment_read") as conn:
         rows = task_store.list_lanes(conn, queue=queue, state=state, limit=limit)

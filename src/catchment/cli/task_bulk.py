@@ -76,7 +76,7 @@ def _moment(text: str) -> datetime:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class How:
-    """Is the question left out, is nothing changed, is the end waited for, and what is printed?"""
+    """``is_sure``: no question is asked. ``is_dry``: nothing is changed. ``waits``: for the task that does it."""
 
     is_sure: bool
     is_dry: bool
@@ -111,9 +111,10 @@ def change_by_filter(
         if how.is_dry:
             # Where counting has stopped, how many there are is not known.
             expected = counted["tasks"] if counted["is_complete"] else None
-            print_json(_nothing(verb, expected)) if how.as_json else console.print(
-                f"{many} would be {_past(verb)}{_children(counted)}."
-            )
+            if how.as_json:
+                print_json(_nothing(verb, expected))
+            else:
+                console.print(f"{many} would be {_past(verb)}{_children(counted)}.")
             return
         if not how.is_sure:
             _ask(f"{verb.title()} {many}{_children(counted)}?", f"{many} would be {_past(verb)}")
@@ -134,7 +135,7 @@ def change_by_filter(
 
 
 def _ask(question: str, said: str) -> None:
-    """Go on if the answer is yes. Where nobody answers, such as in a script, nothing is changed."""
+    """Go on if the answer is yes. Without an answer, as in a script, nothing is changed."""
     errors.print(f"{question} [y/N]: ", end="", markup=False)
     answer = "" if sys.stdin is None else sys.stdin.readline()  # pyright: ignore[reportUnnecessaryComparison] - <&-
     if not answer:

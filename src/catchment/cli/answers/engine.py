@@ -252,7 +252,7 @@ class TopQueue(Answer):
 
 
 class TopWorker(Answer):
-    """A worker, as of its last heartbeat."""
+    """A worker. ``running`` counts the slots that are taken now; ``memory_usage`` is as of its last heartbeat."""
 
     worker_id: int
     name: str
