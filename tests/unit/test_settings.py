@@ -9,6 +9,7 @@ import pytest
 
 from catchment.errors import RequestRefused
 from catchment.lake.settings import LakeSettings
+from catchment.runtime.ray.settings import RaySettings
 from catchment.runtime.settings import WorkerSettings, read_options
 
 ROOT = Path(__file__).parents[2]
@@ -25,6 +26,13 @@ def test_a_number_that_no_timer_or_column_takes_is_refused(
     monkeypatch.setenv(f"CATCHMENT_{name.upper()}", value)
     with pytest.raises(RequestRefused, match=name.upper()):
         read_options()
+
+
+@pytest.mark.parametrize("value", ["{", "[]", "1"])
+def test_a_runtime_environment_is_an_object(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+    monkeypatch.setenv("CATCHMENT_RAY_RUNTIME_ENV", value)
+    with pytest.raises(RequestRefused, match="CATCHMENT_RAY_RUNTIME_ENV.*expected a JSON object"):
+        RaySettings.read()
 
 
 def test_settings_are_written_with_their_prefix() -> None:

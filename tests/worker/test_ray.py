@@ -144,6 +144,12 @@ def test_the_ranges_of_a_refresh_are_computed_on_the_cluster(
     crew.wait_clean(seconds=MINUTES)
 
 
+def test_a_setting_that_cannot_be_read_ends_the_worker_and_not_its_tasks(crew: Crew) -> None:
+    worker = crew.launch("--app", APP, settings={"CATCHMENT_RAY_RUNTIME_ENV": "{"})
+    assert worker.wait(timeout=120) == 1
+    assert "CATCHMENT_RAY_RUNTIME_ENV in the environment is invalid" in (crew.logs / "worker-1.log").read_text()
+
+
 @pytest.mark.long
 def test_a_killed_driver_interrupts_its_tasks_which_run_again(rays: Crew) -> None:
     task = rays.enqueue(linger, key="driver")

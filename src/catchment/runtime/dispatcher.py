@@ -33,6 +33,7 @@ from catchment.runtime.options import WorkerOptions
 from catchment.runtime.pools import run_in_own_thread
 from catchment.runtime.pulse import Pulse
 from catchment.runtime.python_worker import PythonWorker
+from catchment.runtime.ray.settings import RaySettings
 from catchment.runtime.reports import Reports
 from catchment.store import embedded, migrate, registry
 from catchment.store import worker as worker_store
@@ -120,9 +121,10 @@ class Dispatcher:
             raise self._end
 
     def _prepare(self) -> None:
-        """Check the schema, and register the commands."""
+        """Check the schema and what the commands need, and register them."""
         if any(command.executor == "ray" for command in self._commands):
             RAY.check()
+            RaySettings.read()  # one that is wrong would fail each of their tasks
         with connect_ours(self._dsn) as conn:
             migrate.check_version(conn)
             if len(self._commands):

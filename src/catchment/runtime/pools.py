@@ -24,9 +24,10 @@ from functools import partial
 from queue import SimpleQueue
 from typing import Any, TypeVar
 
+from catchment.runtime.ray.call import call_on_ray
 from catchment.runtime.ray.link import RayLink, call_of
 from catchment.runtime.ray.settings import RaySettings
-from catchment.runtime.ray.waiting import BodyDied, BodyRefused, Heard, Waiting
+from catchment.runtime.ray.waiting import BodyDied, BodyRefused
 from catchment.task import tracing
 from catchment.task.encode import DEFAULT_LIMIT
 from catchment.task.inside import task_fields
@@ -154,24 +155,14 @@ class Pools:
     ) -> Json:
         """Run the command defined at ``path`` on a cluster of Ray; cancelling ends its process there.
 
-        Raises ``RayUnavailable`` if it could not be started, ``RayLost`` if nobody knows what became of it."""
+        Raises ``RayUnavailable`` if it could not be started, ``RayLost`` if it was, and its end is not known."""
         if self._ray is None:
             self._ray = RayLink(RaySettings.read())
-        loop = asyncio.get_running_loop()
-        inbox: asyncio.Queue[Heard] = asyncio.Queue()
-
-        def hear(said: Heard) -> None:
-            with suppress(RuntimeError):  # the loop has ended
-                loop.call_soon_threadsafe(inbox.put_nowait, said)
-
-        waiting = Waiting(self._ray.settings)
-        call = self._ray.start(name, call_of(payload, path=path, limit=self._limit, set_up=set_up), resources, hear)
+        call = call_of(payload, path=path, limit=self._limit, set_up=set_up)
         try:
-            answer = await _answer(inbox, waiting, starts)
+            answer = await call_on_ray(self._ray, name, call, resources, starts=starts)
         except (BodyDied, BodyRefused) as error:
             raise ProcessError({"kind": "ray", "message": str(error)}) from error
-        finally:
-            call.end()
         if "error" in answer:
             raise ProcessError(answer["error"])
         return Json(answer["result"])
@@ -204,23 +195,6 @@ class Pools:
         self.left_behind -= 1
         if not future.cancelled():
             future.exception()  # retrieved, so that asyncio logs no warning
-
-
-async def _answer(inbox: asyncio.Queue[Heard], waiting: Waiting, starts: Callable[[], None]) -> Heard:
-    """Wait for the answer of a call on Ray, no longer than its limits say."""
-    while True:
-        try:
-            async with asyncio.timeout(waiting.seconds):
-                said = await inbox.get()
-        except TimeoutError:
-            waiting.check()
-            continue
-        had_started = waiting.has_started
-        answer = waiting.hear(said)
-        if waiting.has_started and not had_started:
-            starts()
-        if answer is not None:
-            return answer
 
 
 class Threads:

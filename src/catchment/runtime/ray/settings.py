@@ -21,7 +21,7 @@ class RaySettings(Settings):
         300, description="Time that a task waits for resources of the cluster; then it is put off."
     )
     ray_silence_seconds: Seconds = Field(
-        60, description="A task that is not heard of for so long is given up, and runs again."
+        60, description="A task that is silent for this long is given up, and runs again."
     )
     ray_runtime_env: str | None = Field(
         None, description="Runtime environment of Ray for the tasks, as a JSON object; by default none."
@@ -30,7 +30,11 @@ class RaySettings(Settings):
     @field_validator("ray_runtime_env")
     @classmethod
     def _check_runtime_env(cls, value: str | None) -> str | None:
-        if value is not None and not isinstance(json.loads(value), dict):
+        try:
+            is_object = value is None or isinstance(json.loads(value), dict)
+        except ValueError:
+            is_object = False
+        if not is_object:
             raise ValueError('expected a JSON object, such as {"working_dir": "."}')
         return value
 

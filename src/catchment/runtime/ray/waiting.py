@@ -21,7 +21,7 @@ class RayUnavailable(Exception):
 
 
 class RayLost(Exception):
-    """The body was started, and nobody knows what became of it."""
+    """The body was started, and its end is not known."""
 
 
 class BodyDied(Exception):
