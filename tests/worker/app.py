@@ -56,10 +56,12 @@ async def mark(ctx: Context, key: str, seq: int) -> bool:
 
 
 @app.command
-async def block(seconds: float, key: str = "") -> None:
-    """Keep the event loop busy, as no async handler should."""
+async def block(seconds: float, key: str = "", gate: str = "") -> None:
+    """Keep the event loop busy, as no async handler should, until a gate is open if one is named."""
+    began = time.monotonic()
     with probe.span(key):
-        time.sleep(seconds)  # noqa: ASYNC251 - on purpose
+        while not (gate and probe.is_open(gate)) and (left := began + seconds - time.monotonic()) > 0:
+            time.sleep(min(left, 0.05) if gate else left)  # noqa: ASYNC251 - on purpose
 
 
 @app.command(timeout=0.2, on_failure="continue")

@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import socket
 import urllib.error
 import urllib.request
+from datetime import timedelta
 from typing import Any
 
+import pytest
+
+from catchment.runtime.events import Event, Events
+from catchment.runtime.health import Health, HealthServer
 from tests.fixtures.proxy import proxied
 from tests.fixtures.worker import wait_until
 from tests.worker.app import block
 from tests.worker.crew import Crew
+
+
+def _has_ipv6() -> bool:
+    try:
+        with socket.create_server(("::1", 0), family=socket.AF_INET6):
+            return True
+    except OSError:
+        return False
 
 
 def _ask(crew: Crew, path: str) -> tuple[int, dict[str, Any]]:
@@ -38,8 +52,9 @@ def test_a_worker_is_ready_while_it_takes_tasks_and_alive_while_its_loop_turns(c
         )
         crew.engine.conn.execute(ask, ["resume"])
         wait_until(lambda: _ask(crew, "/readyz")[0] == 200)
-        blocking = crew.enqueue(block, seconds=3)
+        blocking = crew.enqueue(block, seconds=600, gate="go")
         wait_until(lambda: _ask(crew, "/healthz")[0] == 503)
+        crew.records.open_gate("go")
         wait_until(lambda: _ask(crew, "/healthz")[0] == 200)
         crew.result(blocking)
         wait_until(lambda: _ask(crew, "/readyz")[0] == 200)
@@ -47,6 +62,21 @@ def test_a_worker_is_ready_while_it_takes_tasks_and_alive_while_its_loop_turns(c
         wait_until(lambda: _ask(crew, "/readyz")[0] == 503)
         assert "the database does not answer" in _ask(crew, "/readyz")[1]["problems"][0]
         assert _ask(crew, "/healthz")[0] == 200
+
+
+@pytest.mark.skipif(not _has_ipv6(), reason="this machine has no IPv6")
+def test_probes_may_come_by_ipv6() -> None:
+    loop = asyncio.new_event_loop()
+    heard: list[Event] = []
+    health = Health(loop, stall_limit=timedelta(minutes=1), problems=lambda: [])
+    server = HealthServer(health, Events(heard.append), host="::1", port=0)
+    server.start()
+    try:
+        with urllib.request.urlopen(f"http://[::1]:{heard[0].fields['port']}/readyz", timeout=60) as answer:
+            assert json.loads(answer.read())["ready"]
+    finally:
+        server.stop()
+        loop.close()
 
 
 def test_a_port_that_is_taken_is_refused(crew: Crew) -> None:

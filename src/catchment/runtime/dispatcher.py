@@ -8,8 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 from datetime import timedelta
 
 import psycopg
@@ -35,6 +34,7 @@ from catchment.runtime.pulse import Pulse
 from catchment.runtime.python_worker import PythonWorker
 from catchment.runtime.ray.settings import RaySettings
 from catchment.runtime.reports import Reports
+from catchment.runtime.served import health_served, metrics_served
 from catchment.store import embedded, migrate, registry
 from catchment.store import worker as worker_store
 from catchment.store.connect import connect_ours
@@ -113,9 +113,16 @@ class Dispatcher:
     async def run(self) -> None:
         """Serve until stopped; raises ``SchemaMismatch`` when the schema is not compatible with this version, and
         ``FolderGone`` when the embedded server was removed."""
-        async with self._health_served():
+        async with health_served(self._options, self._events, problems=self._problems):
             await run_in_own_thread(self._prepare)
-            async with self._metrics_served():
+            async with metrics_served(
+                self._options,
+                self._events,
+                self.metrics,
+                self._commands.collectors,
+                read_load=self._load,
+                read_queues=lambda: read_depths(self._dsn),
+            ):
                 await self._keep_running()
         if self._end is not None:
             raise self._end
@@ -136,24 +143,6 @@ class Dispatcher:
     def _note_registration(self, notice: Diagnostic) -> None:
         self._events.emit("command.taken_over", notice.message_primary or "", level=logging.WARNING)
 
-    @asynccontextmanager
-    async def _health_served(self) -> AsyncGenerator[None]:
-        """Answer probes while inside, if a port was given."""
-        options = self._options
-        if options.health_port is None:
-            yield
-            return
-        # With a web server, only where one is asked for.
-        from catchment.runtime.health import Health, HealthServer
-
-        health = Health(asyncio.get_running_loop(), stall_limit=options.stall_limit, problems=self._problems)
-        server = HealthServer(health, self._events, host=options.health_host, port=options.health_port)
-        server.start()
-        try:
-            yield
-        finally:
-            await run_in_own_thread(server.stop)
-
     def _problems(self) -> list[str]:
         """Why this worker takes no tasks; called from any thread."""
         problems: list[str] = []
@@ -166,26 +155,6 @@ class Dispatcher:
         if self._intake.asked is not None:
             problems.append("it was paused by an operator" if self._intake.asked == "pause" else "it is being drained")
         return problems
-
-    @asynccontextmanager
-    async def _metrics_served(self) -> AsyncGenerator[None]:
-        """Show the counters while inside, if a port was given."""
-        options = self._options
-        if options.metrics_port is None:
-            yield
-            return
-        # With a web server, only where one is asked for.
-        from catchment.runtime.metrics_server import MetricsServer, WorkerCollector
-
-        own = WorkerCollector(self.metrics, self._load, lambda: read_depths(self._dsn))
-        server = MetricsServer(
-            [own, *self._commands.collectors], self._events, host=options.metrics_host, port=options.metrics_port
-        )
-        server.start()
-        try:
-            yield
-        finally:
-            await run_in_own_thread(server.stop)
 
     def _load(self) -> Load | None:
         return None if self.python is None else self.python.load()

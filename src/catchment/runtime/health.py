@@ -1,4 +1,4 @@
-"""Answers the probes of whatever supervises a worker process, over HTTP, from threads of its own.
+"""Answers the probes of whatever supervises a worker process, over HTTP, from its own threads.
 
 ``/healthz``: the event loop turns. If it fails, start the process again. ``/readyz``: the process is a registered
 worker, the database answers, and it takes tasks. Neither asks the database anything.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
 import threading
 import time
 from collections.abc import Callable
@@ -18,7 +19,7 @@ from typing import Any
 from catchment.errors import RequestRefused
 from catchment.runtime.events import Events
 
-# Seconds that a probe waits for the event loop. After that it tells for how long the loop has been blocked.
+# Seconds that a probe waits for the event loop. After that it says for how long the loop has been blocked.
 TURN_SECONDS = 0.5
 STOP_SECONDS = 10
 # Seconds after which a client that sends no request is cut off.
@@ -26,7 +27,7 @@ REQUEST_SECONDS = 5
 
 
 class Health:
-    """What the probes are told. ``problems`` returns why the worker takes no tasks; called from any thread."""
+    """What probes get as an answer. ``problems`` returns why the worker takes no tasks; called from any thread."""
 
     def __init__(
         self, loop: asyncio.AbstractEventLoop, *, stall_limit: timedelta, problems: Callable[[], list[str]]
@@ -70,6 +71,14 @@ class Health:
         self._turned.set()
 
 
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+
+class _Server6(_Server):
+    address_family = socket.AF_INET6
+
+
 class HealthServer:
     """The port, from ``start`` to ``stop``. A probe needs a known port: one that is taken is refused."""
 
@@ -103,19 +112,20 @@ class HealthServer:
     def start(self) -> None:
         """Listen; raises ``RequestRefused`` when the address cannot be bound."""
         try:
-            self._server = ThreadingHTTPServer((self._host, self._port), self._handler)
+            kind = _Server6 if ":" in self._host else _Server
+            self._server = kind((self._host, self._port), self._handler)
         except (OSError, OverflowError) as error:
             raise RequestRefused(
                 f"health cannot be served at {self._host}:{self._port}: {error}",
                 hint="Change CATCHMENT_HEALTH_PORT or CATCHMENT_HEALTH_HOST; port 0 takes a free one.",
             ) from error
-        self._server.daemon_threads = True
         self._thread = threading.Thread(target=self._server.serve_forever, name="catchment-health", daemon=True)
         self._thread.start()
         port = self._server.server_port
+        host = f"[{self._host}]" if ":" in self._host else self._host
         self._events.emit(
             "health.listening",
-            f"health at http://{self._host}:{port}/healthz and /readyz",
+            f"health at http://{host}:{port}/healthz and /readyz",
             host=self._host,
             port=port,
         )
