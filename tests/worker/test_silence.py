@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from tests.fixtures.worker import wait_until
@@ -33,12 +31,9 @@ def sql_queue(crew: Crew) -> None:
 def test_idle_workers_send_heartbeats_and_two_of_them_upkeep(crew: Crew) -> None:
     crew.hire(4, lease_seconds=6)
     assert crew.result(crew.enqueue(step, seconds=0)) == 0
-    # Whoever ran the task goes on with upkeep for ten seconds.
+    # The worker that ran the task goes on with upkeep for ten seconds.
     wait_until(lambda: _talkers(crew, "4 seconds") in (["catchment upkeep"], ["catchment upkeep"] * 2), seconds=120)
-    # What comes then is picked up at once, by its notification.
-    began = time.monotonic()
     assert crew.result(crew.enqueue(step, seconds=0)) == 0
-    assert time.monotonic() - began < 60
     task = crew.engine.enqueue("nothing")
     wait_until(lambda: crew.engine.state(task) == "completed")
 
