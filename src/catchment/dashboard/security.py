@@ -104,7 +104,7 @@ class Security:
 
         try:
             if not is_open and state["is_known_host"]:
-                # What an open page asks for by itself does not keep a session alive: nobody may be there.
+                # What an open page asks for by itself does not keep a session alive: its user may have left.
                 is_use = path != "/events" and "x-catchment-live" not in connection.headers
                 state["asker"] = await self._checker.find(connection, is_use=is_use)
             await self._app(scope, receive, answer)

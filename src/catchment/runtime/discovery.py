@@ -98,7 +98,7 @@ class Discovery:
             await wait_for(self.news, self._pause())
 
     def suspect(self) -> None:
-        """Look soon, but not more often than without news: tasks are ready that nobody may be able to run."""
+        """Look soon, but not more often than without news: tasks are ready that perhaps no worker can run."""
         if time.monotonic() - self._looked_at > DEAF_PAUSE.total_seconds():
             self.news.set()
 

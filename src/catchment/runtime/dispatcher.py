@@ -243,7 +243,7 @@ class Dispatcher:
         return self._listener is not None and self._listener.is_hearing
 
     def _called_upon(self, call: worker_store.Call) -> None:
-        """What a heartbeat has found, in case no notification has told it."""
+        """What a heartbeat has found, in case a notification was lost."""
         if call.has_ready:
             if self._listener is not None:
                 self._listener.suspect()

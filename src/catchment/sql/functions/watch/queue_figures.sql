@@ -1,10 +1,9 @@
 -- queue_figures: each queue with what is in it, at a cost that does not grow with the backlog: no figure goes beyond
--- p_most, and one that reaches it means "so many or more". ready: tasks that a claim can start now, also those that it
--- lets in first. later: tasks that wait for a time. blocked: those that wait for another task, a lane or a limit, be
--- it that of their queue; of these and of waiting, p_most of all queues together are looked at.
--- Tasks that the next claim lets in are looked for among 2,000.
--- oldest_ready_since is that of the next p_most ready tasks. failed: since p_since. workers: live ones that take tasks
--- and have a command of the queue.
+-- p_most, and where one is as high, there may be more. ready: tasks that a claim can start now, also those that it lets
+-- in first, which are looked for among 2,000. later: tasks that wait for a time. blocked: those that wait for another
+-- task, a lane or a limit, also that of their queue; of these and of waiting, p_most of all queues together are looked
+-- at. oldest_ready_since is that of the next p_most ready tasks. failed: since p_since. workers: live ones that take
+-- tasks and have a command of the queue.
 --
 --   plan    probe
 create or replace function worker.queue_figures(
