@@ -34,7 +34,7 @@ def test_a_pool_does_not_keep_a_connection_that_was_refused_a_write(shared_db: s
     pool.close()
 
 
-def test_several_hosts_mean_the_one_that_takes_writes(shared_db: str) -> None:
+def test_several_hosts_mean_the_one_that_takes_writes(shared_db: str, monkeypatch: pytest.MonkeyPatch) -> None:
     given = conninfo_to_dict(shared_db)
     host, port = given.pop("host"), given.pop("port", "5432")
     several = make_conninfo(**given, host=f"/nowhere,{host}", port=f"{port},{port}")  # type: ignore[arg-type]
@@ -42,3 +42,7 @@ def test_several_hosts_mean_the_one_that_takes_writes(shared_db: str) -> None:
         assert conn.info.get_parameters()["target_session_attrs"] == "read-write"
     with connect(f"{several} target_session_attrs=any") as conn:
         assert conn.info.get_parameters().get("target_session_attrs", "any") == "any"
+    monkeypatch.setenv("PGHOST", f"/nowhere,{host}")
+    monkeypatch.setenv("PGPORT", f"{port},{port}")
+    with connect(make_conninfo(**given)) as conn:  # type: ignore[arg-type]
+        assert conn.info.get_parameters()["target_session_attrs"] == "read-write"

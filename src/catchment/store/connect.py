@@ -101,9 +101,10 @@ def _options(dsn: str, name: str, settings: Mapping[str, str], seconds: int = CO
 
 
 def _names_several(dsn: str) -> bool:
-    """Does the DSN name several servers? One of them is the primary, and every session of ours may write."""
+    """Does the DSN, or the environment, name several servers? One is the primary; every session of ours may write."""
     given = conninfo_to_dict(dsn)
-    return any("," in str(given.get(name) or "") for name in ("host", "hostaddr"))
+    named = (given.get(name) or os.environ.get(f"PG{name.upper()}") for name in ("host", "hostaddr"))
+    return any("," in str(name) for name in named)
 
 
 def _refuses_options(dsn: str, error: psycopg.OperationalError) -> bool:
