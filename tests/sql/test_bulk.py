@@ -82,6 +82,8 @@ def test_a_filter_may_be_the_children_of_one_task(engine: Engine) -> None:
     scopes = [engine.enqueue(spawn=[{"fail": "no"}, {"fail": "no"}]) for _ in range(2)]
     engine.drain()
     assert count(engine, "retry", parent=scopes[0]) == (2, True)
+    below = [child for scope in scopes for child in engine.children(scope)]
+    assert count(engine, "retry", parent=scopes[0], ids=below) == (2, True)
     start(engine, "retry", parent=scopes[0])
     run(engine)
     assert [engine.state(task) for task in scopes] == ["waiting", "failed"]

@@ -33,6 +33,7 @@ begin
                      join worker.outcome as o on o.id = x.id
                     where o.state <> 'completed'
                       and o.state = coalesce(v_state, o.state)
+                      and (not p_filter ? 'parent' or o.parent_id = (p_filter ->> 'parent')::bigint)
                       and o.id > p_id
                       and o.completed_at <= p_until
                       and o.id < p_before_id
