@@ -59,6 +59,25 @@ def test_a_standby_that_hears_nothing_takes_over_by_its_heartbeat(crew: Crew) ->
     wait_until(lambda: crew.engine.value(leader) not in (None, first))
 
 
+def test_a_queue_that_was_made_while_nothing_was_heard_is_found(crew: Crew) -> None:
+    crew.hire(1)
+    first = crew.engine.enqueue("nothing")
+    wait_until(lambda: crew.engine.state(first) == "completed")
+    wait_until(lambda: "catchment worker" not in _talkers(crew, "1 hour"))
+    conn = crew.engine.conn
+    with conn.transaction():
+        conn.execute("alter table worker.queue_registry disable trigger announce_queue")
+        conn.execute("alter table worker.command_registry disable trigger announce_command")
+        crew.engine.queue("late")
+        crew.engine.command("late", "late", handler_procedure="probe.nothing")
+    task = crew.engine.enqueue("late")
+    conn.execute(
+        "select pg_terminate_backend(pid) from pg_stat_activity"
+        " where application_name = 'catchment listener' and datname = current_database()"
+    )
+    wait_until(lambda: crew.engine.state(task) == "completed")
+
+
 @pytest.mark.parametrize("rank", [0, pytest.param(2, marks=pytest.mark.long)])
 def test_upkeep_goes_on_whichever_workers_are_killed(crew: Crew, rank: int) -> None:
     """The two that keep it up, or others."""

@@ -282,7 +282,7 @@ class Dispatcher:
             on_cancel=self._heard_of_cancel,
             on_request=self._heard_of_request,
             on_top=self._heard_of_top,
-            on_connect=self._ring_all,
+            on_connect=self._listens,
             events=self._events,
             every=self._options.idle_poll,
             limit=self._options.call_timeout / 2,
@@ -384,6 +384,11 @@ class Dispatcher:
         state = self._discovery.states.get(queue)
         if state is not None:
             state.top_bell.ring()
+
+    def _listens(self) -> None:
+        """Nothing was heard before, such as of a new queue or a new schema."""
+        self._discovery.news.set()
+        self._ring_all()
 
     def _ring_all(self) -> None:
         if self.python is not None:
