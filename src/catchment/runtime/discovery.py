@@ -1,5 +1,6 @@
-"""Finds the queues that a worker serves, and starts the fibers of those with SQL handlers: at its start, when it hears
-of a queue that it does not know, and every now and then: every 30 seconds while it cannot hear of any."""
+"""Finds the queues that a worker serves, and starts the fibers of those with SQL handlers: at its start, when it begins
+to listen, when it hears of a queue that it does not know, and every now and then: every 30 seconds while it cannot hear
+of any."""
 
 from __future__ import annotations
 
