@@ -108,9 +108,7 @@ class Outcomes:
             # A cancelled handler may raise any other exception while it ends; the reason it was stopped for counts.
             return self.stopped(held)
         error = meaning_of(error)
-        if isinstance(error, PutOff):
-            return put_off(held, str(error))
-        if isinstance(error, RayUnavailable):
+        if isinstance(error, PutOff | RayUnavailable):
             return put_off(held, str(error))
         if isinstance(error, Interrupted | RayLost):
             return self._ended(held, "interrupted", error)
