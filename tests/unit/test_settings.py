@@ -31,7 +31,7 @@ def test_a_number_that_no_timer_or_column_takes_is_refused(
 @pytest.mark.parametrize("value", ["{", "[]", "1"])
 def test_a_runtime_environment_is_an_object(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
     monkeypatch.setenv("CATCHMENT_RAY_RUNTIME_ENV", value)
-    with pytest.raises(RequestRefused, match="CATCHMENT_RAY_RUNTIME_ENV.*expected a JSON object"):
+    with pytest.raises(RequestRefused, match=r"CATCHMENT_RAY_RUNTIME_ENV.*expected a JSON object"):
         RaySettings.read()
 
 

@@ -68,7 +68,7 @@ def test_a_worker_is_ready_while_it_takes_tasks_and_alive_while_its_loop_turns(c
 def test_probes_may_come_by_ipv6() -> None:
     loop = asyncio.new_event_loop()
     heard: list[Event] = []
-    health = Health(loop, stall_limit=timedelta(minutes=1), problems=lambda: [])
+    health = Health(loop, stall_limit=timedelta(minutes=1), problems=list)
     server = HealthServer(health, Events(heard.append), host="::1", port=0)
     server.start()
     try:

@@ -55,9 +55,7 @@ async def metrics_served(
     from catchment.runtime.metrics_server import MetricsServer, WorkerCollector
 
     own = WorkerCollector(metrics, read_load, read_queues)
-    async with _open(
-        MetricsServer([own, *collectors], events, host=options.metrics_host, port=options.metrics_port)
-    ):
+    async with _open(MetricsServer([own, *collectors], events, host=options.metrics_host, port=options.metrics_port)):
         yield
 
 
