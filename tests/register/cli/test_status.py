@@ -52,6 +52,9 @@ def test_derive_waits_for_a_worker_of_its_own(reg_db: RegisterDatabase, reg_cli:
     told = json.loads(reg_cli("derive", "--reports", "--today", "2026-03-01", "--work", "--json").stdout)
     assert told["round"]["kind"] == "reports"
     assert reg_db.value("select max(month) from register.statistical_history where year = 2026") == 3
+    told = json.loads(reg_cli("edit", "set", "1", "name=New", "--work", "--json").stdout)
+    assert (told["unit_type"], told["unit_id"]) == ("legal_unit", reg_db.unit_id("1"))
+    assert told["published_seconds"] > 0
 
 
 def test_derive_only_asks_unless_told_to_wait(reg_db: RegisterDatabase, reg_cli: Cli) -> None:
