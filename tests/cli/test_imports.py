@@ -72,6 +72,7 @@ def test_a_list_of_commands_imports_none_of_them() -> None:
     assert ours(found) == {*LIST}
 
 
+@pytest.mark.long
 def test_commands_import_neither_worker_nor_client_and_no_other_verbs_of_the_register() -> None:
     here = ("register", "task list", "queue list", "command list", "doctor", "enqueue", "migrate", "table list")
     verbs = ("register init", "register status", "register derive", "register search")

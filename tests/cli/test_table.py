@@ -141,6 +141,7 @@ def test_a_table_from_its_creation_to_its_end(cli: Cli, lake_case: LakeCase, tmp
     assert lake_case.leftovers() == {}
 
 
+@pytest.mark.long
 def test_statements_come_from_standard_input_and_twice_is_once(cli: Cli, lake_case: LakeCase) -> None:
     text = TOTALS.replace("TABLE totals", "TABLE IF NOT EXISTS totals").replace("TABLE top", "TABLE IF NOT EXISTS top")
     made = _json(cli("create", "-", "--no-wait", "--json", stdin=text))
@@ -315,6 +316,7 @@ def test_upkeep_by_hand(cli: Cli, lake_case: LakeCase) -> None:
     lake_case.check("totals")
 
 
+@pytest.mark.long
 def test_the_doctor_names_tables_that_are_suspended_late_or_unserved(cli: Cli, lake_case: LakeCase) -> None:
     cli("create", "-", "--no-wait", stdin=TOTALS)
     lake_case.pg("update lake.refresh set created_at = created_at - interval '1 minute'")

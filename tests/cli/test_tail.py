@@ -92,6 +92,7 @@ def test_tail_in_a_terminal_shows_ends_and_stops_by_ctrl_c(committed: Engine, te
     assert "\x1b[31mfailed" in shown.raw
 
 
+@pytest.mark.long
 def test_tail_counts_what_nobody_could_read(committed: Engine, terminal: OpenTerminal) -> None:
     committed.conn.execute("select worker.enqueue('act') from generate_series(1, 400)")
     failed = [committed.enqueue(fail="odd") for _ in range(2)]

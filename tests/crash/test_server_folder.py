@@ -122,6 +122,7 @@ def test_a_command_names_the_folder_that_it_refuses(precious: Path) -> None:
     assert (precious / "notes.txt").read_text() == "important"
 
 
+@pytest.mark.long
 def test_threads_start_the_server_of_a_new_folder_together(folder: Path) -> None:
     together = threading.Barrier(8)
 
@@ -137,6 +138,7 @@ def test_threads_start_the_server_of_a_new_folder_together(folder: Path) -> None
     assert not _is_running(folder / "data")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "name",
     often("d'a\"t$(touch x)`touch y`,%41;é\\ #&=?@+", "/".join(["long"] * 40), now_and_then=["with space"]),
@@ -200,6 +202,7 @@ def test_a_first_start_that_was_killed_is_done_again(folder: Path, use: Use) -> 
     ]
 
 
+@pytest.mark.long
 def test_a_folder_with_leftovers_of_a_server_is_taken_over(folder: Path, use: Use) -> None:
     """A folder that is removed while it is in use may not be empty in the end: its users write until they notice."""
     data = folder / "data"
@@ -277,6 +280,7 @@ def test_a_server_left_behind_by_a_killed_process_stops_with_the_next_one(made: 
     assert not _is_running(made)
 
 
+@pytest.mark.long
 def test_a_server_stops_although_a_folder_above_was_closed_meanwhile(folder: Path, use: Use) -> None:
     data = folder / "above" / "data"
     process = use(data)

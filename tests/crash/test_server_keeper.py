@@ -80,6 +80,7 @@ def test_psql_works_between_two_commands(ready: Own) -> None:
     wait_until(lambda: not ready.processes())
 
 
+@pytest.mark.long
 def test_a_session_by_hand_keeps_the_server(ready: Own) -> None:
     assert ready.command("queue", "list", CATCHMENT_KEEP_SECONDS="0.2").returncode == 0
     with psycopg.connect(f"host={ready.data} user=postgres dbname=postgres") as conn:
@@ -208,6 +209,7 @@ def test_a_first_start_that_takes_long_says_what_is_done(own: Own) -> None:
     assert said.count(f"Bringing the schema of the PostgreSQL server in {own.data} up to date …") == 1
 
 
+@pytest.mark.long
 def test_a_start_that_is_terminated_leaves_nothing(ready: Own) -> None:
     client = ready.start("-c", USES)
     wait_until(lambda: ready.server() is not None)

@@ -196,6 +196,7 @@ def test_a_bucket_is_drawn_where_its_time_is() -> None:
     assert rows[2][0].text == "bucket 2: failed, waited 4 s"
 
 
+@pytest.mark.long
 def test_pages_of_refreshes_neither_repeat_nor_skip(
     lake_case: LakeCase, lake_site: StartDashboard, monkeypatch: pytest.MonkeyPatch
 ) -> None:

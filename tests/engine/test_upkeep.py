@@ -115,6 +115,7 @@ def test_upkeep_goes_on_after_any_error_and_says_so_rarely(
     wait_until(lambda: _events(tmp_path, "upkeep.recovered"))
 
 
+@pytest.mark.long
 def test_upkeep_survives_a_server_that_only_reads(
     committed: Engine, db: str, start_worker: StartWorker, tmp_path: Path
 ) -> None:

@@ -134,6 +134,7 @@ def test_payload_that_is_no_object_is_refused(engine: Engine, payload: str) -> N
     assert engine.states() == {}
 
 
+@pytest.mark.long
 def test_payload_of_100_megabytes_is_refused(engine: Engine) -> None:
     for statement in (
         "select worker.enqueue('act', jsonb_build_object('a', repeat('x', 100 * 1024 * 1024)))",

@@ -84,6 +84,7 @@ def test_claims_do_not_read_dead_rows_again_and_again(worn: Engine) -> None:
     assert min(_pages(hand) for _ in range(5)) < first / 3
 
 
+@pytest.mark.long
 def test_new_session_starts_where_the_others_are(worn: Engine, connect: Connect) -> None:
     hand = Hand.hired(worn.conn)
     _enqueue(worn, 100)
@@ -120,6 +121,7 @@ def test_task_given_back_behind_the_position_is_found_when_the_rest_is_done(worn
     worn.check()
 
 
+@pytest.mark.long
 def test_a_look_that_was_slow_once_hides_no_task(cleaned: Engine, connect: Connect) -> None:
     hand = Hand.hired(connect())
     _enqueue(cleaned, 3)
@@ -128,6 +130,7 @@ def test_a_look_that_was_slow_once_hides_no_task(cleaned: Engine, connect: Conne
     assert [c.id for c in hand.claim(1, "flow")] == [first.id]
 
 
+@pytest.mark.long
 def test_a_look_that_had_to_wait_is_not_taken_for_a_long_one(worn: Engine, connect: Connect) -> None:
     conn, other = connect(), connect(autocommit=False)
     hand = Hand.hired(conn)

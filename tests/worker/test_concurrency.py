@@ -36,6 +36,7 @@ def _claims_seen(crew: Crew, seconds: float) -> int:
     return len(seen)
 
 
+@pytest.mark.long
 def test_one_worker_runs_a_hundred_lanes_at_once(crew: Crew) -> None:
     crew.enqueue_many(step, _own_lanes(100, seconds=2))
     crew.hire()
@@ -84,6 +85,7 @@ def test_what_is_claimed_ahead_does_not_run_before_there_is_a_slot(crew: Crew) -
     assert crew.attempts() == {1}
 
 
+@pytest.mark.long
 def test_what_was_claimed_ahead_and_finds_no_slot_goes_to_another_worker(crew: Crew) -> None:
     crew.enqueue_many(hold, _own_lanes(6))
     crew.hire(max_concurrent_tasks=2, claim_ahead=4, give_back_seconds=0.5)
@@ -158,12 +160,14 @@ def test_slots_and_lanes_are_free_again_however_a_thousand_tasks_end(crew: Crew)
     crew.records.open_gate("last")
 
 
+@pytest.mark.long
 def test_a_worker_waits_only_when_nothing_is_left(crew: Crew) -> None:
     crew.enqueue_many(step, _own_lanes(1000), by_key=False)
     crew.hire(poll_interval_ms=60_000, wake_ups="false")
     crew.wait_settled(1000, seconds=30)
 
 
+@pytest.mark.long
 def test_an_idle_worker_without_wake_ups_looks_every_interval(crew: Crew) -> None:
     crew.hire(wake_ups="false")
     wait_until(lambda: _claimer_spoke_at(crew) is not None)
@@ -205,6 +209,7 @@ def test_capacity_is_registered(crew: Crew, settings: dict[str, int], capacity: 
     assert crew.engine.value("select max_capacity from worker.worker") == capacity
 
 
+@pytest.mark.long
 def test_claims_of_long_tasks_are_of_fifty_by_default(crew: Crew) -> None:
     crew.enqueue_many(hold, _own_lanes(400), by_key=False)
     crew.hire()

@@ -84,6 +84,7 @@ def test_an_idle_connection_cut_off_is_made_again(crew: Crew, part: str) -> None
     assert worker.poll() is None
 
 
+@pytest.mark.long
 def test_connections_cut_again_and_again_lose_nothing(crew: Crew) -> None:
     (worker,) = crew.hire(max_concurrent_tasks=20, lease_seconds=5)
     crew.enqueue_many(step, [{"key": f"{n % 25}", "seq": n, "seconds": 0.05} for n in range(500)])
@@ -111,6 +112,7 @@ def test_a_worker_outlives_a_claim_that_the_database_refuses(crew: Crew, tmp_pat
     assert worker.poll() is None
 
 
+@pytest.mark.long
 def test_an_idle_worker_stops_soon_although_the_server_is_away(
     own_server: tuple[str, Path], start_worker: StartWorker, tmp_path: Path
 ) -> None:

@@ -224,6 +224,7 @@ def test_a_pooler_that_refuses_start_up_options_gets_none(pooler: str) -> None:
         assert conn.execute("select 1").fetchone() == (1,)
 
 
+@pytest.mark.long
 def test_a_lake_is_refreshed(lake_db: str, tmp_path: Path) -> None:
     for dsn in _hostile(lake_db, "LATIN1"):
         case = LakeCase(dsn, tmp_path / "lake")

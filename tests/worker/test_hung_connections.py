@@ -118,6 +118,7 @@ def test_a_sql_queue_goes_on_when_its_connection_hangs_in_a_call(crew: Crew, pro
     assert crew.stop(worker) == 0
 
 
+@pytest.mark.long
 def test_a_long_call_is_not_taken_for_one_that_hangs(crew: Crew, proxy: Proxy) -> None:
     _add_sql_queue(crew)
     _hire(crew, proxy)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import signal
 import time
 
+import pytest
+
 from tests.fixtures.load import measured
 from tests.fixtures.worker import wait_until
 from tests.worker.app import block, digest, hold, parent, step
@@ -97,6 +99,7 @@ def test_a_blocked_event_loop_does_not_lose_its_claims(crew: Crew) -> None:
     assert {span.pid for span in crew.records.spans()} == {blocked.pid}
 
 
+@pytest.mark.long
 def test_a_task_that_kills_its_workers_fails_in_the_end(crew: Crew) -> None:
     task = crew.enqueue(hold, key="killer")
     for n in range(1, 6):

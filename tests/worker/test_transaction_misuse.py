@@ -11,6 +11,7 @@ import pytest
 
 from catchment import TaskFailed
 from tests.fixtures.engine import Engine
+from tests.fixtures.often import often
 from tests.fixtures.server import cloned
 from tests.fixtures.worker import starting_workers, wait_until
 from tests.worker import misuse
@@ -18,7 +19,7 @@ from tests.worker.crew import Crew
 
 APP = "tests.worker.misuse:app"
 PLACES = 2
-KINDS = pytest.mark.parametrize("kind", ["", "_plainly"], ids=["async", "plain"])
+KINDS = pytest.mark.parametrize("kind", often("", now_and_then=["_plainly"]), ids=["async", "plain"])
 FULL = """
 create table probe.fault (state text not null);
 create function probe.fail() returns trigger language plpgsql as $$

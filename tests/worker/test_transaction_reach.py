@@ -124,6 +124,7 @@ def test_waiting_for_a_connection_is_not_the_time_of_the_handler(crew: Crew, com
     assert crew.engine.value("select count(*) from worker.attempt") == 0
 
 
+@pytest.mark.long
 def test_more_handlers_than_connections_start_as_connections_allow(crew: Crew) -> None:
     crew.hire(app=APP, metrics_port=0)
     assert crew.result(crew.enqueue("write", note="learned")) == "written"

@@ -164,6 +164,7 @@ def test_the_same_refresh_is_published_once(lake_case: LakeCase) -> None:
     assert frontier(lake_case, table)["epoch"] == order.epoch + 1
 
 
+@pytest.mark.long
 def test_tries_that_lost_a_race_leave_one_move_of_the_frontier(
     lake_case: LakeCase, foreign: duckdb.DuckDBPyConnection
 ) -> None:

@@ -104,6 +104,7 @@ def test_three_processes_install_and_use_a_new_lake_at_once_without_any_network(
         assert conn.execute("select count(*) from lake.ducklake_schema where schema_name = 'dt'").fetchone() == (1,)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("step", often("views of the catalog", now_and_then=["catalog", "guard"]))
 def test_installation_killed_at_any_step_can_be_run_again(
     engine_db: str, tmp_path: Path, settings: LakeSettings, step: str
@@ -236,6 +237,7 @@ def test_a_folder_that_cannot_be_made_is_said(engine_db: str, tmp_path: Path, se
         install_lake(engine_db, parse(str(tmp_path / "file" / "lake")), settings)
 
 
+@pytest.mark.long
 def test_the_catalog_can_have_a_schema_of_its_own(engine_db: str, tmp_path: Path, settings: LakeSettings) -> None:
     address = parse(f"data={tmp_path}/lake;schema=my meta")
     assert install_lake(engine_db, address, settings) == address

@@ -93,6 +93,7 @@ def test_every_shape_is_filled_and_refreshed_in_ranges(shop: LakeCase, shape: st
         shop.check("dt")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("strategy", often("modulo", now_and_then=["hash_range"]))
 def test_negative_and_null_keys_are_kept_by_every_strategy(shop: LakeCase, strategy: str) -> None:
     shop.create(

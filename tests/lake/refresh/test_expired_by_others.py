@@ -65,6 +65,7 @@ def test_a_table_without_a_difference_is_read_where_it_was_compared(lake_case: L
         lake_case.check(name)
 
 
+@pytest.mark.long
 def test_a_new_table_reads_one_whose_snapshot_has_expired(lake_case: LakeCase) -> None:
     prepare(lake_case)
     lake_case.make("other", "i BIGINT", [(1,)])
@@ -107,6 +108,7 @@ def test_a_change_in_a_snapshot_that_has_expired_is_not_lost(lake_case: LakeCase
     assert lake_case.rows("j") == [("ONE", 11), ("TWO", 21)]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("when", often("after d2", now_and_then=["before d2"]))
 def test_a_round_whose_snapshot_expires_moves(lake_case: LakeCase, when: str) -> None:
     prepare(lake_case)

@@ -12,6 +12,7 @@ def columns(case: LakeCase) -> list[str]:
     return [row[0] for row in case.sql("DESCRIBE SELECT * FROM lake.main.dt")]
 
 
+@pytest.mark.long
 def test_a_column_that_is_added_later_is_no_part_of_the_star(shop: LakeCase) -> None:
     filled(
         shop, f"{TABLE} SELECT o.*, c.* EXCLUDE (customer_id) FROM orders o LEFT JOIN customers c USING (customer_id)"

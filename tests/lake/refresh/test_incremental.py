@@ -82,6 +82,7 @@ def test_row_without_partner_dies_and_is_born_again(kind: str, shop: LakeCase) -
         assert refreshed(shop, statement)["action"] in ("incremental", "no_data")
 
 
+@pytest.mark.long
 def test_several_commits_in_one_window(shop: LakeCase) -> None:
     filled(shop, f"{TABLE} SELECT customer_id, count(*) AS n, sum(amount) AS total FROM orders GROUP BY 1")
     done = refreshed(
@@ -95,6 +96,7 @@ def test_several_commits_in_one_window(shop: LakeCase) -> None:
     assert (done["keys"], done["inserted"], done["deleted"]) == (1, 1, 1)
 
 
+@pytest.mark.long
 def test_sum_is_null_without_values_and_a_group_goes_with_its_rows(shop: LakeCase) -> None:
     filled(shop, f"{TABLE} SELECT customer_id, sum(amount) AS total, avg(amount) AS mean FROM orders GROUP BY 1")
     refreshed(shop, "UPDATE orders SET amount = NULL WHERE customer_id = 43")
@@ -176,6 +178,7 @@ def test_sources_that_were_compacted_are_no_change(regions: LakeCase) -> None:
     assert (done["action"], done["keys"]) == ("incremental", 1)
 
 
+@pytest.mark.long
 def test_sums_that_do_not_fit_are_computed_again(shop: LakeCase) -> None:
     """In DECIMAL(38, 0) the sums on the way overflow, though those of the groups do not."""
     shop.make("big", "g INTEGER, v DECIMAL(38,0)", [[1, 1], [2, 2]])

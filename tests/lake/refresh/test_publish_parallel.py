@@ -66,6 +66,7 @@ def buckets_with_deletes(case: LakeCase) -> set[int]:
         return files_with_deletes(conn, physical(case))
 
 
+@pytest.mark.long
 def test_a_first_fill_is_in_its_final_files_at_once(wide: LakeCase) -> None:
     found = live_files(wide)
     assert len(found) == 8
@@ -95,6 +96,7 @@ def test_few_rows_are_deleted_and_added(wide: LakeCase) -> None:
     assert buckets_with_deletes(wide)
 
 
+@pytest.mark.long
 def test_a_bucket_that_loses_many_rows_is_written_anew(wide: LakeCase) -> None:
     before = live_files(wide)
     change(wide, "k % 2 = 0")
@@ -142,6 +144,7 @@ def test_a_refresh_that_changes_nothing_makes_no_commit(wide: LakeCase) -> None:
     assert wide.head() == head + 2
 
 
+@pytest.mark.long
 def test_a_file_is_never_registered_twice(wide: LakeCase) -> None:
     change(wide, "k % 100 = 0")
     one = spread(wide, "dt")

@@ -54,6 +54,7 @@ def test_every_type_is_stored_compared_and_cut(query: str, lake_case: LakeCase) 
     assert lake_case.leftovers() == {}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", often("DECIMAL(38,0)", now_and_then=["DECIMAL(38,4)"]))
 def test_a_sum_that_cannot_be_stored_fails_the_refresh_and_not_the_table(kind: str, lake_case: LakeCase) -> None:
     lake_case.make("t", f"k BIGINT, v {kind}", [(1, 1), (2, 2)])

@@ -41,6 +41,7 @@ def test_delete_that_was_overtaken_is_found_by_counting(regions: LakeCase) -> No
     assert outcome(refreshed(regions, "INSERT INTO orders VALUES (8, 42, 50, NULL)")) == ("incremental", None)
 
 
+@pytest.mark.long
 def test_version_that_changes_while_it_is_read_is_read_again(
     regions: LakeCase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -136,6 +137,7 @@ def test_replaced_source(regions: LakeCase) -> None:
     assert outcome(refreshed(regions, "INSERT INTO customers VALUES (43, 'r8')")) == ("incremental", None)
 
 
+@pytest.mark.long
 def test_replaced_source_without_another_result_writes_nothing(regions: LakeCase) -> None:
     regions.sql("CREATE OR REPLACE TABLE customers AS SELECT * FROM customers")
     found = refreshed(regions)
@@ -187,6 +189,7 @@ def test_type_that_grew_without_changing_the_result(shop: LakeCase) -> None:
     assert caught.value.code == "TYPE_CHANGED"
 
 
+@pytest.mark.long
 def test_type_that_grew_behind_an_aggregate(shop: LakeCase) -> None:
     filled(shop, f"{TABLE} SELECT region, count(country_id) AS n FROM customers GROUP BY 1")
     shop.sql("ALTER TABLE customers ALTER COLUMN country_id SET TYPE BIGINT")
@@ -214,6 +217,7 @@ def test_first_snapshot_of_a_window_has_expired(regions: LakeCase) -> None:
     assert regions.rows("dt")[0] == ("r1", 50)
 
 
+@pytest.mark.long
 def test_snapshots_that_expired_before_anybody_looked(regions: LakeCase) -> None:
     """The catalog no longer says which tables they changed."""
     regions.sql("INSERT INTO orders VALUES (8, 42, 50, NULL)")

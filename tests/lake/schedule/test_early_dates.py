@@ -95,6 +95,7 @@ def test_a_diamond_shows_one_moment_when_a_commit_is_dated_into_its_round(
     assert open_rounds == 0
 
 
+@pytest.mark.long
 def test_tables_that_do_not_read_the_source_stay_in_their_round(lake_case: LakeCase) -> None:
     prepare(lake_case)
     lake_case.create(f"CREATE DYNAMIC TABLE apart {LAG} AS SELECT count(*) AS n FROM other")

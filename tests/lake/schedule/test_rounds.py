@@ -201,6 +201,7 @@ def test_components_follow_who_reads_whom(lake_case: LakeCase, diamond: dict[str
     assert lake_case.pg(components) == [(["a", "alone", "b", "bridge", "c", "d"],)]
 
 
+@pytest.mark.long
 def test_old_history_goes_and_what_is_needed_stays(lake_case: LakeCase, diamond: dict[str, Created]) -> None:
     tick(lake_case)
     work(lake_case)

@@ -41,6 +41,7 @@ def test_a_created_table_is_there_for_the_schedule_and_for_readers(lake: Lake, l
     assert lake.query("SELECT * FROM totals ORDER BY ALL") == [("n", 12), ("s", 1)]
 
 
+@pytest.mark.long
 def test_a_replaced_table_has_its_new_definition_when_it_is_filled(lake: Lake, lake_case: LakeCase) -> None:
     lake.create(_totals())
     lake.create(f"CREATE DYNAMIC TABLE below {LATER} AS SELECT count(*) AS n FROM totals")
@@ -134,6 +135,7 @@ def test_properties_can_be_changed_and_a_wrong_one_is_refused(lake: Lake, lake_c
     assert lake.describe("totals").properties == found
 
 
+@pytest.mark.long
 def test_the_refresh_mode_can_be_changed_and_decides_how_the_next_refresh_works(
     lake: Lake, lake_case: LakeCase
 ) -> None:

@@ -109,6 +109,7 @@ def test_the_document_describes_the_screens(reg_db: RegisterDatabase, start_site
         assert set(site.json(where)) == set(schemas[ref.rpartition("/")[2]]["properties"]), path
 
 
+@pytest.mark.long
 def test_why_is_the_same_everywhere(reg_db: RegisterDatabase, start_site: StartDashboard, reg_cli: Any) -> None:
     fill(reg_db)
     site = start_site()

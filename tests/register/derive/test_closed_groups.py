@@ -131,6 +131,7 @@ def test_batches_are_whole_groups_that_share_nothing(
         reg.conn.execute("rollback to savepoint example")
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("fibers", often(8, now_and_then=[1]))
 def test_any_number_of_fibers_publishes_the_same(reg_db: RegisterDatabase, fibers: int) -> None:

@@ -37,6 +37,7 @@ def test_before_the_first_round_no_round_is_named(reg: Register, of: str | None)
     assert answer["words"].endswith(" has everything that was committed; nothing was derived yet.")
 
 
+@pytest.mark.long
 def test_the_step_that_runs_is_named_with_its_worker(reg_db: RegisterDatabase) -> None:
     reg_db.lu("1", "2025-01-01", employees=1)
     reg_db.derive()

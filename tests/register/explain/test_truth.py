@@ -57,6 +57,7 @@ def follow(reg: Register, steps: list[list[Edit]]) -> None:
         reg.conn.execute("rollback to savepoint example")
 
 
+@pytest.mark.long
 @settings(max_examples=4, deadline=None, suppress_health_check=QUIET)
 @given(steps=STEPS)
 def test_what_a_round_changes_was_not_up_to_date(reg: Register, steps: list[list[Edit]]) -> None:

@@ -122,6 +122,7 @@ def test_the_number_of_fibers_does_not_show_in_the_result(
     assert len(undisturbed[0]) > UNITS
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_workers_that_die_in_the_middle_of_each_step_leave_no_trace(
     server: str, register_template: str, undisturbed: list[list[Row]], tmp_path: Path

@@ -10,6 +10,7 @@ from tests.register.agreement import wrong_reports
 from tests.register.holding import KEY, hold, is_held, is_settled
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_an_import_finishes_while_a_derivation_is_held(reg_db: RegisterDatabase) -> None:
     hold(reg_db, "statistical_unit_staging", "true")

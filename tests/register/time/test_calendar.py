@@ -69,6 +69,7 @@ def test_the_day_that_tools_read_as_an_open_end_begins_and_ends_nothing(reg: Reg
         assert caught.value.diag.constraint_name == "legal_unit_in_years_1_to_9999"
 
 
+@pytest.mark.long
 def test_the_first_and_the_last_days_are_derived_and_read(reg: Register) -> None:
     reg.lu("1", "0001-01-01", birth_date="0001-01-01", death_date="9999-12-31", edit_at="0001-01-02 00:00+00")
     reg.lu("2", "2020-01-01", "9999-12-30", employees=3, edit_at="9999-12-30 23:59+00")
