@@ -39,7 +39,7 @@ REGISTER_INTRO = f"""\
 # Commands of the register
 
 `catchment register …`. All but `generate` take `--dsn` or `CATCHMENT_DSN`; without one they use the embedded server.
-All but `demo` have `--json` for programs. Days are `2026-11-18`, and an open end is `infinity`:
+All but `demo` have `--json` for programs. Days are `2026-11-18`, and an open end is `infinity`.
 
 {SAME}"""
 EVERYWHERE = {"--dsn", "--json", "--help", "--lake"}
