@@ -54,10 +54,10 @@ class Crash:
 
     def victim(self) -> int:
         """The process that was hit."""
-        wait_until(lambda: self.marker.exists() and self.marker.read_text(), seconds=60)
+        wait_until(lambda: self.marker.exists() and self.marker.read_text(), seconds=120)
         return int(self.marker.read_text())
 
-    def end_well(self, refresh_id: int, *, seconds: float = 60) -> dict[str, Any]:
+    def end_well(self, refresh_id: int, *, seconds: float = 120) -> dict[str, Any]:
         """The refresh succeeds, the table is its query, it was published once, and nothing is left."""
         row = self.crew.wait(refresh_id, seconds=seconds)
         assert row["state"] == "SUCCEEDED", row

@@ -38,7 +38,7 @@ class LakeCrew:
             for _ in range(count)
         ]  # fmt: skip
         self.workers += hired
-        wait_until(lambda: self._registered() >= known + count, seconds=40)
+        wait_until(lambda: self._registered() >= known + count, seconds=120)
         return hired
 
     def _registered(self) -> int:
@@ -48,12 +48,12 @@ class LakeCrew:
         """Ask for a refresh; workers carry it out."""
         return self.case.request(name)
 
-    def wait(self, refresh_id: int, *, seconds: float = 60) -> dict[str, Any]:
+    def wait(self, refresh_id: int, *, seconds: float = 120) -> dict[str, Any]:
         """Wait until a refresh is over; returns its row."""
         wait_until(lambda: self.state(refresh_id) not in OPEN, seconds=seconds)
         return self.case.refreshed(refresh_id)
 
-    def refresh(self, name: str, *, seconds: float = 60) -> dict[str, Any]:
+    def refresh(self, name: str, *, seconds: float = 120) -> dict[str, Any]:
         """Refresh a table by the workers; it has to succeed."""
         row = self.wait(self.request(name), seconds=seconds)
         assert row["state"] == "SUCCEEDED", row
@@ -64,7 +64,7 @@ class LakeCrew:
         self.case.control.advance()
         return self.case.refreshed(refresh_id)["state"]
 
-    def wait_clean(self, *, seconds: float = 30) -> None:
+    def wait_clean(self, *, seconds: float = 120) -> None:
         """Wait until sweeps have removed all that refreshes left."""
         wait_until(lambda: not self.case.leftovers(), seconds=seconds)
 
