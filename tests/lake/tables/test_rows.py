@@ -16,6 +16,8 @@ import pytest
 
 from catchment.errors import LakeError, RequestRefused, SnapshotExpired, TableNotFound
 from catchment.lake import Lake
+from catchment.lake.duck import reader
+from catchment.lake.duck.reads import check_plan
 from tests.fixtures.lake_case import LakeCase
 
 MOMENT = datetime(2026, 11, 18, 9, 30, tzinfo=UTC)
@@ -183,6 +185,39 @@ READ = [
 def test_queries_of_every_kind_are_read(lake: Lake) -> None:
     for text in READ:
         lake.read(text).rows()
+
+
+def test_what_runs_is_what_was_checked(lake: Lake, lake_case: LakeCase, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A view that is replaced between the look at the plan and the query."""
+    lake_case.sql("CREATE VIEW seen AS SELECT 2 AS x")
+
+    def check(plan: Any) -> None:
+        check_plan(plan)
+        lake_case.sql(
+            "CREATE OR REPLACE VIEW seen AS FROM postgres_query('__ducklake_metadata_lake', 'select 1::integer as x')"
+        )
+
+    monkeypatch.setattr(reader, "check_plan", check)
+    assert lake.read("seen").rows() == [(2,)]
+
+
+def test_a_result_that_is_not_read_to_its_end_keeps_no_transaction(lake: Lake, lake_case: LakeCase) -> None:
+    """In the catalog: one that stays open holds back the vacuum of all tables."""
+    for _ in range(2):
+        assert next(iter(lake.read("odd"))) == ROWS[0]
+    assert lake_case.pg(
+        "select query from pg_stat_activity where datname = current_database() and state like 'idle in transaction%'"
+    ) == []  # fmt: skip
+
+
+def test_a_reader_that_is_used_once_leaves_no_folder(lake_case: LakeCase, lake: Lake, tmp_path: Path) -> None:
+    settings = lake_case.settings.model_copy(update={"lake_temp_directory": str(tmp_path / "spill")})
+    with Lake(lake.dsn, settings=settings) as other:
+        other.read("odd").rows()
+        other.read("odd", at=lake_case.head()).rows()
+        other.read("odd").parquet(tmp_path / "odd.parquet")
+        assert len(list((tmp_path / "spill").iterdir())) == 1
+    assert list((tmp_path / "spill").iterdir()) == []
 
 
 def test_a_parquet_file_is_there_when_all_of_it_is(lake: Lake, tmp_path: Path) -> None:

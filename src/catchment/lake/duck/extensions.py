@@ -7,7 +7,6 @@ second, so an instance that is given back is kept for the next user in this proc
 from __future__ import annotations
 
 import importlib.util
-import tempfile
 import threading
 from pathlib import Path
 
@@ -15,7 +14,7 @@ import duckdb
 from duckdb import DuckDBPyConnection
 
 from catchment.errors import LakeUnavailable
-from catchment.lake.duck.spill import make_folder
+from catchment.lake.duck.spill import SpillFolder, make_folder
 from catchment.lake.names import literal
 
 VERSION = "1.5.5"
@@ -55,11 +54,12 @@ def take_instance(temp_directory: str | None = None) -> DuckDBPyConnection:
     with _spare_lock:
         if _spare:
             return _spare.pop()
-    return new_instance(temp_directory)
+    return new_instance(temp_directory)[0]
 
 
-def new_instance(temp_directory: str | None = None) -> DuckDBPyConnection:
-    """As ``take_instance``, and always a new one: for a user who changes what cannot be changed back."""
+def new_instance(temp_directory: str | None = None) -> tuple[DuckDBPyConnection, SpillFolder]:
+    """As ``take_instance``, and always a new one, with its folder: for a user who changes what cannot be changed back,
+    and closes the instance and removes the folder afterwards."""
     if duckdb.__version__ != VERSION:
         raise LakeUnavailable(
             f"DuckDB is {duckdb.__version__}, and {VERSION} is needed: its extensions load into no other version",
@@ -75,9 +75,9 @@ def new_instance(temp_directory: str | None = None) -> DuckDBPyConnection:
         instance.execute(f"LOAD {literal(str(file))}")
     # The day of a time with a zone must not depend on where a worker runs.
     instance.execute("SET GLOBAL TimeZone = 'UTC'")
-    folder = make_folder(temp_directory or tempfile.gettempdir())
-    instance.execute(f"SET temp_directory = {literal(folder)}")
-    return instance
+    folder = make_folder(temp_directory)
+    instance.execute(f"SET temp_directory = {literal(folder.path)}")
+    return instance, folder
 
 
 def load_remote(instance: DuckDBPyConnection) -> None:

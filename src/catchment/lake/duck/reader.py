@@ -26,6 +26,7 @@ from catchment.lake.duck.attach import attach
 from catchment.lake.duck.catalog import foreign_files
 from catchment.lake.duck.duck_errors import is_broken, translate
 from catchment.lake.duck.reads import check_plan, check_statement, explained, not_of_the_lake
+from catchment.lake.duck.spill import SpillFolder
 from catchment.lake.names import ALIAS, literal, quoted
 from catchment.lake.settings import LakeSettings
 from catchment.store.connect import connect_ours, start_up_options
@@ -36,8 +37,10 @@ _EXPLAIN = "EXPLAIN (FORMAT json) "
 class Reader:
     """A connection for queries. ``close`` it; not for two threads at a time."""
 
-    def __init__(self, instance: DuckDBPyConnection) -> None:
+    def __init__(self, instance: DuckDBPyConnection, folder: SpillFolder) -> None:
         self._instance = instance
+        self._folder = folder
+        self._is_open = False
         self.is_broken = False
 
     @classmethod
@@ -56,7 +59,8 @@ class Reader:
         """
         with connect_ours(dsn, name="catchment read") as conn:
             foreign = foreign_files(conn)
-        instance = extensions.new_instance(settings.temp_directory)
+        instance, folder = extensions.new_instance(settings.temp_directory)
+        reader = cls(instance, folder)
         try:
             instance.execute(f"SET memory_limit = {literal(f'{settings.memory_bytes}B')}")
             instance.execute(f"SET threads = {settings.threads:d}")
@@ -66,7 +70,7 @@ class Reader:
             instance.execute(f"USE {quoted(ALIAS, 'main')}")
             _close_doors(instance, address, [*foreign, *writes])
         except duckdb.Error as error:
-            instance.close()
+            reader.close()
             raised = translate(error)
             if raised is not error:
                 raise raised from error
@@ -75,21 +79,40 @@ class Reader:
                 code="CATALOG",
                 hint="Check the database and the data path; 'catchment table attach' prints the statement.",
             ) from error
-        return cls(instance)
+        except BaseException:
+            reader.close()
+            raise
+        return reader
 
     def close(self) -> None:
+        """End it; its folder goes too."""
         self._instance.close()
+        self._folder.remove()
 
     def run(self, sql: str, parameters: Sequence[Any] = (), *, into: str | None = None) -> DuckDBPyConnection:
-        """Run a query; what is returned has its result. ``into``: write that to a Parquet file.
+        """Run a query; what is returned has its result, until ``end``. ``into``: write that to a Parquet file.
 
         Raises ``RequestRefused`` for what is not one query, or reads something else than the lake; errors of the lake
         as ``LakeError``, errors in the query as DuckDB's own.
         """
+        self.end()
+        # One transaction, so that what runs is what was checked: a view may be replaced at any moment.
+        self._instance.execute("BEGIN TRANSACTION READ ONLY")
+        self._is_open = True
         query = self._checked(sql, parameters)
         if into is not None:
             query = f"COPY (\n{query}\n) TO {literal(into)} (FORMAT parquet, COMPRESSION zstd)"
         return self._instance.execute(query, list(parameters) or None)
+
+    def end(self) -> None:
+        """End the last query, read or not: a result that is kept keeps a transaction of the catalog open."""
+        if not self._is_open:
+            return
+        self._is_open = False
+        try:
+            self._instance.execute("ROLLBACK")
+        except duckdb.Error:
+            self.is_broken = True
 
     def translated(self, error: duckdb.Error) -> Exception:
         """The error to raise for one of DuckDB, which the reader may not survive."""
@@ -103,8 +126,7 @@ class Reader:
         statement = check_statement(sql, self._instance.extract_statements)
         query = statement.query
         if statement.type == StatementType.EXPLAIN:
-            (inner,) = [check_statement(explained(statement), self._instance.extract_statements)]
-            query = inner.query
+            query = check_statement(explained(statement), self._instance.extract_statements).query
         try:
             plan = self._instance.execute(f"{_EXPLAIN}{query}", list(parameters) or None).fetchall()
         except duckdb.Error as error:

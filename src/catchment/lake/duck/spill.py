@@ -17,24 +17,47 @@ PREFIX = "catchment-spill-"
 _LOCK = "lock"
 
 
-def make_folder(base: str) -> str:
-    """A new folder for one instance of this process; it goes when the process ends."""
+class SpillFolder:
+    """The folder of one instance of this process. ``path`` is what DuckDB gets."""
+
+    def __init__(self, made: Path, lock: int) -> None:
+        self._made = made
+        self._lock: int | None = lock
+        self._pid = os.getpid()
+        # DuckDB makes this one when it needs it.
+        self.path = str(made / "duckdb")
+        atexit.register(self.remove)
+
+    def remove(self) -> None:
+        """Remove it, once its instance is closed; else it goes when the process ends."""
+        # A forked child inherits the call, not the folder.
+        if self._lock is None or os.getpid() != self._pid:
+            return
+        atexit.unregister(self.remove)
+        shutil.rmtree(self._made, ignore_errors=True)
+        os.close(self._lock)
+        self._lock = None
+
+
+def make_folder(base: str | None) -> SpillFolder:
+    """A new folder within ``base``, or the system's folder for temporary files."""
+    base = base or tempfile.gettempdir()
     os.makedirs(base, exist_ok=True)
     sweep(base)
-    made = _locked_folder(base)
-    while not made.exists():
-        made = _locked_folder(base)
-    atexit.register(_remove, made, os.getpid())
-    # DuckDB makes this one when it needs it.
-    return str(made / "duckdb")
+    while True:
+        made, lock = _locked_folder(base)
+        if made.exists():
+            return SpillFolder(made, lock)
+        os.close(lock)
 
 
-def _locked_folder(base: str) -> Path:
+def _locked_folder(base: str) -> tuple[Path, int]:
     """A folder whose lock is held until the process ends, however it does. It may be gone at once: a sweep that came
     between the two steps took it for abandoned."""
     made = Path(tempfile.mkdtemp(prefix=PREFIX, dir=base))
-    fcntl.flock(os.open(made / _LOCK, os.O_CREAT | os.O_RDWR, 0o600), fcntl.LOCK_EX)
-    return made
+    lock = os.open(made / _LOCK, os.O_CREAT | os.O_RDWR, 0o600)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    return made, lock
 
 
 def sweep(base: str) -> int:
@@ -56,9 +79,3 @@ def sweep(base: str) -> int:
         finally:
             os.close(handle)
     return removed
-
-
-def _remove(folder: Path, pid: int) -> None:
-    # A forked child inherits the call, not the folder.
-    if os.getpid() == pid:
-        shutil.rmtree(folder, ignore_errors=True)

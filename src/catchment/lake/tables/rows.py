@@ -65,6 +65,8 @@ class Readers:
             reader.is_broken = True  # it may still run the query
             raise
         finally:
+            if not reader.is_broken:
+                reader.end()
             if reader.is_broken:
                 reader.close()
             else:
