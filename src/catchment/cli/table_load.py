@@ -49,7 +49,7 @@ def load(
     """
     given = dict(_pair(text) for text in types or ())
     names = [name.strip() for name in columns.split(",")] if columns is not None else []
-    with make_lake(dsn, lake) as used, _told(), _progress(is_quiet=as_json) as tell:
+    with make_lake(dsn, lake) as used, _progress(is_quiet=as_json) as tell, _told():
         done = used.load(
             *files,
             into=into,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 from collections.abc import Iterator
 from datetime import UTC, datetime, time
@@ -13,12 +14,13 @@ from typing import Any
 import psycopg
 import pytest
 
-from catchment.errors import RequestRefused
+from catchment.errors import LakeUnavailable, RequestRefused
 from catchment.lake import Lake
 from catchment.lake.duck.address import LakeAddress
+from catchment.lake.load import load as loading
 from catchment.lake.settings import LakeSettings
 from tests.fixtures.lake import install_lake
-from tests.fixtures.lake_case import SETTINGS, LakeCase
+from tests.fixtures.lake_case import SETTINGS, LakeCase, foreign_client
 from tests.fixtures.s3 import Bucket
 from tests.fixtures.spare import spare
 from tests.fixtures.worker import wait_until
@@ -47,6 +49,8 @@ FILES: dict[str, str | bytes] = {
     "broken.json": '{"id": 1, "amount" 2}\n',
     "numbers.json": "[1, 2]",
     "what.dat": "id\n1\n",
+    "named.csv": "PAR1,PAR2\n1,2\n",
+    "times.csv": "d,t,s,z\n2026-11-18 00:00:00,10:00:00,2026-11-18T09:30:00Z,2026-11-18\n",
 }
 
 
@@ -100,6 +104,7 @@ def test_a_table_that_does_not_exist_is_made_with_the_types_of_all_files(lake: L
     assert len(lake_case.rows('or"ders 2')) == 3
     named = lake.load("lacks.csv", into="named", columns=["a"])
     assert (named.rows, named.columns[0].type) == (2, "VARCHAR")
+    assert lake.load("named.csv", into="parameters").rows == 1
     assert lake.load("latin.csv", into="names", encoding="latin-1").rows == 2
     assert lake_case.rows("names")[1] == (2, "Bjørn")
     assert lake.load("wide.csv", into="names", encoding="utf-16").rows == 1
@@ -182,6 +187,73 @@ def test_parquet_of_every_type_and_name(lake: Lake, lake_case: LakeCase) -> None
     lake_case.sql("ALTER TABLE lake.main.parts SET PARTITIONED BY (amount)")
     assert lake.load("good.csv", into="parts").rows == 2
     assert lake_case.rows("parts") == [(1, "1.5"), (2, "2.25")]
+    nothing_is_left(lake_case)
+
+
+NOT_TIMES = [
+    ("d", "2026-11-18 09:30:00"),
+    ("d", "2026-11-18 or later"),
+    ("t", "2026-11-18 09:30:00"),
+    ("t", "10:00:00h"),
+    ("s", "2026-11-18 09:30:00+02"),
+    ("z", "31/12/2026"),
+    ("z", "soon"),
+]
+
+
+def test_dates_and_times_that_would_be_cut_or_lost_are_refused(lake: Lake, lake_case: LakeCase, tmp_path: Path) -> None:
+    lake_case.sql("CREATE TABLE times (d DATE, t TIME, s TIMESTAMP, z TIMESTAMPTZ)")
+    for column, value in NOT_TIMES:
+        (tmp_path / "not.csv").write_text(
+            "d,t,s,z\n" + ",".join(value if name == column else "" for name in "dtsz") + "\n"
+        )
+        with pytest.raises(RequestRefused, match=f"not.csv, row 1, column {column}: '{re.escape(value)}' does not fit"):
+            lake.load("not.csv", into="times")
+    lake.load("times.csv", into="times")
+    midnight = datetime(2026, 11, 18, tzinfo=UTC)
+    assert lake_case.rows("times") == [(midnight.date(), time(10), datetime(2026, 11, 18, 9, 30), midnight)]
+
+
+def test_a_load_whose_lock_is_lost_does_not_commit_files_that_a_sweep_may_have_taken(
+    lake: Lake, lake_case: LakeCase
+) -> None:
+    head = lake_case.head()
+    ended = (
+        "select pg_terminate_backend(pid, 60000) from pg_stat_activity"
+        " where datname = current_database() and application_name = 'catchment load'"
+    )
+    with pytest.raises(LakeUnavailable, match="has ended") as refused:
+        lake.load("good.csv", into="orders", on_progress=lambda _: lake_case.pg(ended))
+    assert refused.value.hint == "Nothing was loaded. Do it again."
+    assert lake_case.head() == head
+    nothing_is_left(lake_case)
+
+
+def test_a_table_that_is_changed_while_files_are_read_is_refused(lake: Lake, lake_case: LakeCase) -> None:
+    with foreign_client(lake_case) as other:
+
+        def alter(_: object) -> None:
+            other.execute("ALTER TABLE theirs.orders ADD COLUMN IF NOT EXISTS more INTEGER")
+
+        with pytest.raises(RequestRefused, match="was made, dropped or changed") as refused:
+            lake.load("good.csv", into="orders", on_progress=alter)
+    assert refused.value.hint == "Nothing was loaded. Do it again."
+    nothing_is_left(lake_case)
+
+
+def test_ctrl_c_after_the_commit_does_not_say_that_nothing_was_loaded(
+    lake: Lake, lake_case: LakeCase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clean = loading._clean  # pyright: ignore[reportPrivateUsage] - the moment after the commit
+
+    def interrupted(*given: Any) -> None:
+        signal.raise_signal(signal.SIGINT)
+        clean(*given)
+
+    monkeypatch.setattr(loading, "_clean", interrupted)
+    before = signal.getsignal(signal.SIGINT)
+    assert lake.load("good.csv", into="orders").rows == 2
+    assert signal.getsignal(signal.SIGINT) is before
     nothing_is_left(lake_case)
 
 

@@ -84,33 +84,6 @@ select c.column_id, c.parent_column, c.column_name, c.column_type
    and coalesce(c.end_snapshot > %(at)s, true)
  order by c.column_order, c.column_id
 """
-_HAS_SCHEMA = """
-select exists (select from lake.ducklake_schema as s where lower(s.schema_name) = lower(%s) and s.end_snapshot is null)
-"""
-_SCHEMA_DIRECTORY = """
-select rtrim(case when s.path_is_relative then l.data_path || s.path else s.path end, '/') || '/'
-  from lake.ducklake_schema as s
- cross join lake.lake as l
- where lower(s.schema_name) = lower(%s)
-   and s.end_snapshot is null
-"""
-_REQUIRED = """
-select c.column_name
-  from lake.ducklake_column as c
- where c.table_id = %(table_id)s
-   and c.parent_column is null
-   and not c.nulls_allowed
-   and c.begin_snapshot <= %(at)s
-   and coalesce(c.end_snapshot > %(at)s, true)
-"""
-_PARTITIONED = """
-select exists (select
-                 from lake.ducklake_partition_info as i
-                 join lake.ducklake_partition_column as p on p.partition_id = i.partition_id and p.table_id = i.table_id
-                where i.table_id = %(table_id)s
-                  and i.begin_snapshot <= %(at)s
-                  and coalesce(i.end_snapshot > %(at)s, true))
-"""
 _PARTITION_COLUMNS = """
 select n.column_name
   from lake.ducklake_partition_info as i
@@ -353,30 +326,6 @@ def table_directory(conn: Conn, table_id: int) -> str:
 def content_directory(conn: Conn) -> str:
     """The folder that holds the content of all dynamic tables, with a slash at the end. No other lake has it."""
     return fetch_value(conn, _CONTENT, DT_SCHEMA)
-
-
-def has_schema(conn: Conn, schema: str) -> bool:
-    """Has the lake a schema of this name?"""
-    return fetch_value(conn, _HAS_SCHEMA, schema)
-
-
-def schema_directory(conn: Conn, schema: str) -> str:
-    """Where the folders of the tables of a schema are, with a slash at the end."""
-    return fetch_value(conn, _SCHEMA_DIRECTORY, schema)
-
-
-def required_columns(conn: Conn, table_id: int, at: int) -> frozenset[str]:
-    """The columns of a table that take no NULL."""
-    with translated():
-        rows = conn.execute(_REQUIRED, {"table_id": table_id, "at": at}).fetchall()
-    return frozenset(row[0] for row in rows)
-
-
-def is_partitioned(conn: Conn, table_id: int, at: int) -> bool:
-    """Is a table partitioned, in whatever way?"""
-    with translated():
-        ((is_so,),) = conn.execute(_PARTITIONED, {"table_id": table_id, "at": at}).fetchall()
-    return is_so
 
 
 def foreign_files(conn: Conn) -> list[str]:

@@ -1,4 +1,4 @@
-"""The commit lock: commits that delete take turns.
+"""The commit lock, by which commits that delete take turns; and the lock of a load.
 
 DuckLake dates a delete wrongly when another commit overtakes it and the file had deleted rows before. Whoever holds
 this lock from before BEGIN until after COMMIT is overtaken by nobody who takes it too. It saves work, and no result
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +17,7 @@ from typing import Any
 import psycopg
 from psycopg import Connection
 
-from catchment.errors import CommitConflict
+from catchment.errors import CommitConflict, LakeUnavailable
 from catchment.store.connect import connect_ours
 from catchment.store.errors import translated
 
@@ -55,11 +55,27 @@ def commit_lock(dsn: str, *, seconds: float = 60) -> Generator[None]:
 
 
 @contextmanager
-def load_lock(dsn: str, folder: str) -> Generator[None]:
-    """Show that the load which writes into a folder is alive, as long as this process is."""
+def load_lock(dsn: str, folder: str) -> Generator[Callable[[], None]]:
+    """Show that the load which writes into a folder is alive, as long as this process is.
+
+    Gives a check for the last moment before the commit: without the lock, a sweep may have taken the files. It raises
+    ``LakeUnavailable``.
+    """
     with connect_ours(dsn, name="catchment load") as conn, translated():
+        # It does nothing for as long as files are read.
+        conn.execute("set idle_session_timeout = 0")
         conn.execute("select pg_advisory_lock(lake.load_key(%s))", [folder])
-        yield
+
+        def check() -> None:
+            try:
+                conn.execute("select 1")
+            except psycopg.OperationalError as error:
+                raise LakeUnavailable(
+                    f"the session that kept the files of the load from being swept has ended: {error}",
+                    hint="Nothing was loaded. Do it again.",
+                ) from error
+
+        yield check
 
 
 @contextmanager

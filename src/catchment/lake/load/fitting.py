@@ -17,6 +17,8 @@ from catchment.lake.types import Column
 Files = Sequence[tuple[Source, Sequence[Column]]]
 
 _EXACT = re.compile(r"U?(?:TINY|SMALL|BIG|HUGE)?INT(?:EGER)?|DECIMAL\(\d+,\s*(?P<scale>\d+)\)")
+# The CSV reader cuts what does not fit into one of these, or makes NULL of it, without a word.
+_TIME = re.compile(r"DATE|TIME.*")
 # Types that the lake lacks or stores with less than they have.
 _STORED = {"HUGEINT": "DECIMAL(38,0)", "UHUGEINT": "DECIMAL(38,0)", "BIT": "VARCHAR", '"NULL"': "VARCHAR"}
 
@@ -155,7 +157,8 @@ def check_values(
 
 def _is_risky(duck: Duck, source: Source, kind: str, wanted: str) -> bool:
     if source.format == "csv":
-        return kind in ("DOUBLE", "FLOAT") and _EXACT.fullmatch(wanted) is not None
+        is_cut = kind in ("DOUBLE", "FLOAT") and _EXACT.fullmatch(wanted) is not None
+        return is_cut or _TIME.fullmatch(wanted) is not None
     return not duck.value(f"SELECT can_cast_implicitly(CAST(NULL AS {kind}), CAST(NULL AS {wanted}))") or (
         kind in ("DOUBLE", "FLOAT") and wanted != "DOUBLE"
     )
@@ -166,9 +169,22 @@ def _fits(x: str, kind: str, wanted: str) -> str:
     cast = f"TRY_CAST({x} AS {wanted})"
     if kind not in ("VARCHAR", "JSON"):
         return f"CAST({cast} AS {kind}) = {x}"
+    if kind == "VARCHAR" and _TIME.fullmatch(wanted):
+        return _fits_time(x, cast, wanted)
     exact = _EXACT.fullmatch(wanted)
     if exact is None:
         return f"{cast} IS NOT NULL"
     digits = rf"\s*[+-]?\d*(\.\d{{0,{exact['scale'] or 0}}}0*)?\s*"
     same = f"CAST({cast} AS DOUBLE) = TRY_CAST({x} AS DOUBLE)"
     return f"{cast} IS NOT NULL AND (regexp_full_match({x}, {literal(digits)}) OR {same})"
+
+
+def _fits_time(x: str, cast: str, wanted: str) -> str:
+    """The condition under which a text is a date or a time of this type, and no more: casts overlook what follows."""
+    if wanted == "DATE":
+        return f"CAST({cast} AS TIMESTAMP) = TRY_CAST({x} AS TIMESTAMP)"
+    if wanted == "TIME":
+        return f"{cast} = CAST(TRY_CAST('2000-01-01 ' || trim({x}) AS TIMESTAMP) AS TIME)"
+    if wanted.startswith("TIMESTAMP"):
+        return f"CAST({cast} AS TIMESTAMPTZ) = TRY_CAST({x} AS TIMESTAMPTZ)"
+    return f"{cast} IS NOT NULL"

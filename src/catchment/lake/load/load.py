@@ -7,13 +7,11 @@ whatever dies in between, the next sweep removes what the catalog does not know.
 
 from __future__ import annotations
 
-import re
-import secrets
 import signal
 import threading
 import time
 from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 
 import duckdb
@@ -21,21 +19,18 @@ import psycopg
 
 from catchment.errors import CatchmentError, LakeUnavailable, RequestRefused
 from catchment.lake.control.control import Control
-from catchment.lake.duck import catalog
 from catchment.lake.duck.duck import Duck, Never
 from catchment.lake.duck.locks import commit_lock, load_lock
 from catchment.lake.files import storage
-from catchment.lake.load.fitting import Files, check_names, check_types, check_values, common_columns
-from catchment.lake.load.reading import columns_of, read_call, refusing, shortened
+from catchment.lake.load.fitting import Files
+from catchment.lake.load.reading import read_call, refusing, shortened
 from catchment.lake.load.sources import NOTHING, Options, Source, find_sources
-from catchment.lake.names import ALIAS, DT_SCHEMA, HIDDEN, lake_name, literal, quoted
-from catchment.lake.types import Column, SourceTable, TableRef
+from catchment.lake.load.target import Target, fit, folder_of
+from catchment.lake.names import ALIAS, lake_name, literal, quoted
+from catchment.lake.types import Column, TableRef
 
 FILE_BYTES = 512_000_000
 LOOK_SECONDS = 0.2
-_BY_ROWS = re.compile(r"HUGEINT|VARIANT|GEOMETRY")
-"""Types whose Parquet files DuckLake does not take as they are."""
-_PLAIN_NAME = re.compile(r"[A-Za-z0-9_]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,17 +72,6 @@ class LoadInfo:
 OnLoadProgress = Callable[[LoadProgress], None]
 
 
-@dataclass(frozen=True, slots=True)
-class _Target:
-    """Where the rows go. ``table`` is None for one that is made by the load; ``required`` columns take no NULL."""
-
-    ref: TableRef
-    table: SourceTable | None
-    columns: tuple[Column, ...]
-    required: frozenset[str]
-    is_by_rows: bool
-
-
 def load(
     duck: Duck,
     control: Control,
@@ -105,15 +89,19 @@ def load(
     """
     began = time.perf_counter()
     sources = find_sources(given, options)
-    with duck.turn(Never()):
-        target, files = _fit(duck, control, ref, sources, options)
-        folder = _folder(control, target)
-        with load_lock(control.dsn, folder):
+    with ExitStack() as last, duck.turn(Never()):
+        target, files = fit(duck, control, ref, sources, options)
+        folder = folder_of(control, target)
+        with load_lock(control.dsn, folder) as check_lock:
             control.note_artifacts(0, 0, 0, "load", [folder])
             is_known = True
             try:
                 written = _write(duck, folder, target, files, options, on_progress)
-                deleted, snapshot = _commit(duck, control, target, written, is_replaced)
+                # Whole files go, which is dated right; the lock keeps refreshes from having to be repeated.
+                with commit_lock(control.dsn) if is_replaced else nullcontext():
+                    check_lock()
+                    last.enter_context(_without_ctrl_c())
+                    deleted, snapshot = _commit(duck, target, written, is_replaced)
             except LakeUnavailable as error:
                 # Whether the commit happened is not known yet; a sweep will see.
                 is_known = error.code != "CATALOG"
@@ -135,61 +123,6 @@ def load(
     )
 
 
-def _fit(
-    duck: Duck, control: Control, ref: TableRef, sources: Sequence[Source], options: Options
-) -> tuple[_Target, Files]:
-    """See that the files fit each other and the table. Nothing is written."""
-    with control.connection() as conn:
-        head = catalog.head(conn)
-        if ref.schema.lower() == DT_SCHEMA or catalog.find_dynamic(conn, ref) is not None:
-            raise RequestRefused(
-                f"{ref} is a dynamic table, and its rows come from its query",
-                hint="Load into a table that it reads: 'catchment table describe' shows them.",
-            )
-        if catalog.is_view(conn, ref, head):
-            raise RequestRefused(f"{ref} is a view", hint="Load into a table.")
-        table = catalog.find_table(conn, ref, head)
-        required = frozenset[str]() if table is None else catalog.required_columns(conn, table.table_id, head)
-        is_partitioned = table is not None and catalog.is_partitioned(conn, table.table_id, head)
-        if not catalog.has_schema(conn, ref.schema):
-            raise RequestRefused(
-                f"the lake has no schema {ref.schema}",
-                hint=f"Make it: lake.query('CREATE SCHEMA {quoted(ref.schema)}')",
-            )
-    files = [(source, columns_of(duck, source, options)) for source in sources]
-    names = [column.name for column in files[0][1]] if table is None else list(table.columns)
-    of = shortened(sources[0].path) if table is None else str(table.ref)
-    check_names(files, names, of=of, is_table=table is not None)
-    types = check_types(duck, options.types or {}, names)
-    if table is None:
-        for name in names:
-            if name.startswith(HIDDEN):
-                raise RequestRefused(f"the column {name} starts with two underscores", hint="Such names are reserved.")
-        columns = common_columns(duck, files, types, options)
-    elif types:
-        raise RequestRefused(
-            f"{table.ref} exists and has types of its own", hint="--type is for a table that the load makes."
-        )
-    else:
-        columns = [Column(name, column.type) for name, column in table.columns.items()]
-    for source, given in files:
-        check_values(duck, source, given, columns, options)
-    is_by_rows = is_partitioned or any(_BY_ROWS.search(column.type) for column in columns)
-    return _Target(ref if table is None else table.ref, table, tuple(columns), required, is_by_rows), files
-
-
-def _folder(control: Control, target: _Target) -> str:
-    """Where the load writes: below the folder of the table, so that DuckLake names the files relative to that."""
-    token = f"load-{secrets.token_hex(8)}/"
-    with control.connection() as conn:
-        if target.table is not None:
-            return catalog.table_directory(conn, target.table.table_id) + token
-        schema = catalog.schema_directory(conn, target.ref.schema)
-    # Tables with other names get a folder whose name nobody knows before.
-    name = f"{target.ref.name}/" if _PLAIN_NAME.fullmatch(target.ref.name) else ""
-    return f"{schema}{name}{token}"
-
-
 @dataclass(frozen=True, slots=True)
 class _Written:
     """What one source has become. ``paths`` are those of files with rows."""
@@ -201,7 +134,7 @@ class _Written:
 
 
 def _write(
-    duck: Duck, folder: str, target: _Target, files: Files, options: Options, on_progress: OnLoadProgress
+    duck: Duck, folder: str, target: Target, files: Files, options: Options, on_progress: OnLoadProgress
 ) -> list[_Written]:
     written: list[_Written] = []
     for number, (source, given) in enumerate(files, 1):
@@ -218,7 +151,7 @@ def _write(
     return written
 
 
-def _typed_call(source: Source, given: Sequence[Column], target: _Target, options: Options) -> str:
+def _typed_call(source: Source, given: Sequence[Column], target: Target, options: Options) -> str:
     """The file as the table wants it: readers of text get the types, and say which line has a value that does not."""
     if source.format == "parquet":
         return read_call(source, options)
@@ -226,7 +159,7 @@ def _typed_call(source: Source, given: Sequence[Column], target: _Target, option
     return read_call(source, options, {column.name: wanted[column.name.lower()] for column in given})
 
 
-def _selected(given: Sequence[Column], target: _Target) -> str:
+def _selected(given: Sequence[Column], target: Target) -> str:
     names = {column.name.lower(): column.name for column in given}
     parts: list[str] = []
     for column in target.columns:
@@ -258,35 +191,30 @@ def _watched(duck: Duck, source: Source, number: int, total: int, on_progress: O
         watcher.join()
 
 
-def _commit(
-    duck: Duck, control: Control, target: _Target, written: Sequence[_Written], is_replaced: bool
-) -> tuple[int, int | None]:
+def _commit(duck: Duck, target: Target, written: Sequence[_Written], is_replaced: bool) -> tuple[int, int | None]:
     """Make the files rows of the table; returns how many rows went, and the snapshot."""
     paths = [path for item in written for path in item.paths]
     if not paths and target.table is not None and not is_replaced:
         return 0, None
     table, deleted = lake_name(target.ref), 0
-    # Whole files go, which is dated right; the lock keeps refreshes from having to be repeated.
-    with commit_lock(control.dsn) if is_replaced else nullcontext(), _finishing():
-        try:
-            with duck.transaction():
-                if target.table is None:
-                    listed = ", ".join(f"{quoted(column.name)} {column.type}" for column in target.columns)
-                    duck.run(f"CREATE TABLE {table} ({listed})")
-                elif is_replaced:
-                    deleted = duck.changed(f"DELETE FROM {table}")
-                _add(duck, target, paths)
-                duck.run(f"CALL {quoted(ALIAS)}.set_commit_message('catchment', 'load of {len(written):d} files')")
-        except duckdb.CatalogException as error:
-            raise RequestRefused(
-                f"{target.ref} was made, dropped or changed by somebody else meanwhile: {error}",
-                hint=f"{NOTHING} Do it again.",
-            ) from error
-        with control.connection() as conn:
-            return deleted, catalog.head(conn)
+    try:
+        with duck.transaction():
+            if target.table is None:
+                listed = ", ".join(f"{quoted(column.name)} {column.type}" for column in target.columns)
+                duck.run(f"CREATE TABLE {table} ({listed})")
+            elif is_replaced:
+                deleted = duck.changed(f"DELETE FROM {table}")
+            _add(duck, target, paths)
+            duck.run(f"CALL {quoted(ALIAS)}.set_commit_message('catchment', 'load of {len(written):d} files')")
+    except (duckdb.CatalogException, duckdb.BinderException, duckdb.InvalidInputException) as error:
+        raise RequestRefused(
+            f"{target.ref} was made, dropped or changed by another session meanwhile: {error}",
+            hint=f"{NOTHING} Do it again.",
+        ) from error
+    return deleted, duck.value("FROM ducklake_last_committed_snapshot(?)", [ALIAS])
 
 
-def _add(duck: Duck, target: _Target, paths: Sequence[str]) -> None:
+def _add(duck: Duck, target: Target, paths: Sequence[str]) -> None:
     if not paths:
         return
     if target.is_by_rows:
@@ -305,8 +233,8 @@ def _add(duck: Duck, target: _Target, paths: Sequence[str]) -> None:
 
 
 @contextmanager
-def _finishing() -> Generator[None]:
-    """Ctrl-C waits until what is inside is done: half of it would be neither loaded nor not."""
+def _without_ctrl_c() -> Generator[None]:
+    """Ctrl-C does nothing inside: it would say that nothing was loaded, and that may not be so any more."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

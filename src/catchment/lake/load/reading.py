@@ -82,7 +82,7 @@ def columns_of(duck: Duck, source: Source, options: Options) -> list[Column]:
             columns = duck.describe(f"SELECT * FROM {read_call(source, options)}")
         except duckdb.InvalidInputException:
             if source.format == "csv":
-                # It only says that it cannot make sense of the file; who reads it row by row says where.
+                # It only says that it cannot make sense of the file; reading row by row says where.
                 duck.run(f"SELECT count(*) FROM {_strict_call(source, options)}")
             raise
     if source.format == "csv" and tuple(column.name for column in columns) != source.names:

@@ -143,9 +143,13 @@ def _check_start(path: str, kind: str, is_gzip: bool, options: Options) -> None:
     """Refuse a file whose first bytes are those of something else."""
     with open(path, "rb") as file:
         start = file.read(4)
+        file.seek(-len(start), os.SEEK_END)
+        end = file.read()
     expected = {"parquet": _PARQUET}.get(kind, _GZIP if is_gzip else b"")
     for magic, name in _KNOWN.items():
-        if start.startswith(magic) and not magic.startswith(expected or b"-"):
+        # Parquet ends with it too; the first column of a CSV file may be called PAR1.
+        is_it = start.startswith(magic) and (magic != _PARQUET or end == magic)
+        if is_it and not magic.startswith(expected or b"-"):
             fitting = {_GZIP: "Name it .gz.", _PARQUET: "Say --format parquet."}.get(magic, "Unpack it first.")
             raise RequestRefused(
                 f"{path} is {name} by its content, and {kind} was expected", hint=f"{NOTHING} {fitting}"
