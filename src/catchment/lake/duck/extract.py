@@ -123,7 +123,7 @@ def _fill(instance: DuckDBPyConnection, extract: Extract, folder: Path) -> None:
         if rows == "[]":
             continue
         file = folder / f"{name}.json"
-        file.write_text(rows)
+        file.write_text(rows, encoding="utf-8")
         spec = ", ".join(f"{quoted(column)}: {literal(kind)}" for column, kind in zip(columns, types, strict=True))
         instance.execute(
             f"INSERT INTO {target} BY NAME SELECT * FROM read_json({literal(str(file))}, format = 'array',"
