@@ -70,6 +70,7 @@ class Crash:
         """A whole refresh through a crash; returns its row."""
         self.fill(is_parallel=is_parallel)
         self.hire(step, workers)
+        self.crew.wait_free()
         began = time.monotonic()
         refresh_id = self.crew.request("dt")
         self.victim()

@@ -64,6 +64,7 @@ class ToldCrew(LakeCrew):
         """As ``make``, filled and with a change; the next refresh is incremental."""
         self.make(name, **options)
         self.refresh(name)
+        self.wait_free()
         self.case.sql(f"UPDATE {name}_source SET v = v + 1")
 
 

@@ -64,6 +64,16 @@ class LakeCrew:
         self.case.control.advance()
         return self.case.refreshed(refresh_id)["state"]
 
+    def wait_free(self) -> None:
+        """Wait until no worker has or gets a task, such as the sweep after a refresh: a refresh is spread over those
+        that are free when it begins."""
+        open_tasks = "select id from worker.tasks where queue = 'lake' and state in ('pending', 'processing')"
+        # One more: whoever asks.
+        wait_until(
+            lambda: not self.case.pg(open_tasks) and self.case.control.free_slots() == len(self.workers) + 1,
+            seconds=120,
+        )
+
     def wait_clean(self, *, seconds: float = 120) -> None:
         """Wait until sweeps have removed all that refreshes left."""
         wait_until(lambda: not self.case.leftovers(), seconds=seconds)

@@ -39,7 +39,7 @@ STAGES: dict[str, tuple[str, str] | None] = {
     "derive_statistical_history_facet_period": ("statistical_history_staging", "true"),
     "finish_statistical_history_facet": ("statistical_history_facet_row", "true"),
 }
-# One that plans, one that cuts by periods, one that cuts by partitions, one that publishes.
+# One that plans, and one that cuts by partitions.
 EVERY_RUN = ("derive_reports", "derive_statistical_unit_facet_partition")
 
 
