@@ -108,9 +108,9 @@ class LakeSettings(Settings):
     lake_ray_tasks: int = Field(
         8, ge=1, le=1000, description="With ray: subtasks that a worker process has on the cluster at a time."
     )
-    lake_ray_cpus: int = Field(1, ge=1, description="Threads of a subtask on the cluster, and CPUs that it takes.")
-    lake_ray_memory: str = Field("2GB", description="Memory of a subtask on the cluster, that it takes of it.")
-    lake_audit_every: int = Field(0, ge=0, description="A table is audited after so many refreshes; 0: never.")
+    lake_ray_cpus: int = Field(1, ge=1, description="Threads of a subtask on the cluster, and CPUs that it reserves.")
+    lake_ray_memory: str = Field("2GB", description="Memory of a subtask on the cluster, which it reserves.")
+    lake_audit_every: int = Field(0, ge=0, description="Audit a table after this many refreshes; 0: never.")
 
     s3_key_id: str | None = Field(None, description="Access key of the bucket.")
     s3_secret: SecretStr | None = Field(None, description="Secret of that key.")

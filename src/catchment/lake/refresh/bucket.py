@@ -45,7 +45,7 @@ class Attempt:
 
 
 class Desk(Protocol):
-    """What computing a range asks of whoever has the catalog and knows the names of files."""
+    """What computing a range asks of the side that has the catalog and knows the names of files."""
 
     @property
     def number(self) -> int:

@@ -61,7 +61,7 @@ class Job:
         return result
 
     def note_again(self) -> None:
-        """Whoever computes it may still write for a while: the sweep counts from now."""
+        """Note the files once more. Its body may still write for a while: the sweep counts from now."""
         for kind, paths in self.kinds.items():
             self.written.note(kind, paths)
 

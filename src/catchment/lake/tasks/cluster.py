@@ -36,10 +36,10 @@ _log = logging.getLogger("catchment.lake")
 
 LOOK_SECONDS = 0.1
 CANCEL_SECONDS = 5.0
-"""How long a body that was cancelled may take to be gone; then nobody knows whether it is."""
+"""How long a body that was cancelled may take to end; after that it is not known whether it has."""
 
 AGAIN_SECONDS = 30.0
-"""A cluster that could not be used is not asked again for so long."""
+"""A cluster that could not be used is not asked again for this long."""
 
 
 def executor_of(order: Order, settings: LakeSettings) -> Executor:
@@ -145,7 +145,7 @@ def _wait(call: RayCall, inbox: SimpleQueue[Heard], waiting: Waiting, attempt: b
 
 
 def _stopped(call: RayCall, inbox: SimpleQueue[Heard], waiting: Waiting, reason: str) -> Exception:
-    """End a body, and wait until it is gone: what it writes later, somebody has to look for."""
+    """End a body, and wait until it is gone: a sweep would have to look for what it writes later."""
     call.cancel()
     ends = time.monotonic() + CANCEL_SECONDS
     try:

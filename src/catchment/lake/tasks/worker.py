@@ -90,7 +90,7 @@ def run_workers(
 def worker_environment(
     dsn: str, processes: int, *, memory: str | None = None, threads: int | None = None
 ) -> Mapping[str, str]:
-    """The environment of one of so many worker processes on this machine."""
+    """The environment of one of ``processes`` workers that share this machine."""
     settings = LakeSettings.read()
     tasks = _tasks_of(settings)
     return {
