@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-from tests.fixtures.worker import wait_until
 from tests.lake.tasks.crew import LakeCrew
 
 ORDERS = 20_000
@@ -42,8 +41,7 @@ def test_a_changed_dimension_is_carried_by_several_workers(lake_crew: LakeCrew) 
     lake_crew.hire(2)
     first = lake_crew.refresh("totals")
     assert first["rows_after"] == CUSTOMERS
-    # A worker that still sweeps what the first refresh left is not free. One more: whoever asks.
-    wait_until(lambda: lake_crew.case.control.free_slots() == 2 + 1, seconds=30)
+    lake_crew.wait_free()
     lake_crew.case.sql("UPDATE country SET name = 'renamed' WHERE country_id = 1")
     began = time.monotonic()
     done = lake_crew.refresh("totals")
