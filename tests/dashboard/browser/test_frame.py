@@ -77,6 +77,23 @@ def test_what_happens_while_a_page_is_being_read_is_shown(
     expect(page.locator(READY)).to_have_text("3", timeout=LIMIT)
 
 
+def test_windows_of_one_browser_share_a_stream(page: Page, dashboard: StartDashboard, committed: Engine) -> None:
+    """A browser has six connections to a server, and a stream takes one."""
+    site = dashboard()
+    windows = [page, *(page.context.new_page() for _ in range(6))]
+    for window in windows:
+        window.goto(f"{site.address}/")
+    committed.enqueue()
+    for window in windows:
+        expect(window.locator(READY)).to_have_text("1", timeout=LIMIT)
+    # Another one listens when the first is gone.
+    windows.pop(0).goto("about:blank")
+    committed.conn.execute("select worker.cancel(t.id) from worker.tasks as t")
+    for window in windows:
+        expect(window.locator(READY)).to_have_text("0", timeout=LIMIT)
+        window.close()
+
+
 def wait_for(page: Page, is_so: Callable[[], bool]) -> None:
     """Let the browser work until something is so."""
     until = monotonic() + LIMIT / 1000

@@ -7,7 +7,7 @@ const SILENCE = 40000;
 const PATIENCE = 30000;
 const RETRY = 3000;
 
-let source = null;
+let leaving = null;
 let heardAt = 0;
 let readAt = 0;
 let timer = null;
@@ -38,6 +38,15 @@ function show() {
 }
 
 function hear(event) {
+  if (event.type === "cut" || event.type === "refused") {
+    lostSince ??= Date.now();
+    show();
+    if (event.type === "refused") {
+      refresh();
+      setTimeout(reopen, 5000);
+    }
+    return;
+  }
   heardAt = Date.now();
   if (lostSince !== null) lostSince = null;
   const fields = event.data ? JSON.parse(event.data) : {};
@@ -115,30 +124,53 @@ export async function refresh() {
   if (isStale) later();
 }
 
-function open() {
-  // From now on: a connection that nothing comes through from the start is lost too.
+// Pages of one browser share a stream, because a browser has six connections to a server: the page with the lock
+// listens and tells the others. Without locks, which browsers have at https and loopback addresses, each page listens.
+function open(isAlone = false) {
+  // From now on: a stream that nothing comes through from the start is lost too.
   heardAt = Date.now();
-  source = new EventSource(document.body.dataset.follow);
-  for (const kind of ["hello", "change", "lost", "found", "beat"]) source.addEventListener(kind, hear);
-  source.addEventListener("error", () => {
-    lostSince ??= Date.now();
-    show();
-    // A browser gives up on an answer that is no stream: the session is over, or a proxy is in between.
-    if (source?.readyState === EventSource.CLOSED) {
-      refresh();
-      setTimeout(reopen, 5000);
-    }
-  });
+  leaving = new AbortController();
+  const { signal } = leaving;
+  const ended = new Promise((resolve) => signal.addEventListener("abort", resolve));
+  const name = `catchment ${document.body.dataset.follow}`;
+  const others = new BroadcastChannel(name);
+  others.addEventListener("message", (message) => hear(message.data));
+  ended.then(() => others.close());
+  const listen = () => {
+    const source = listenFor((event) => {
+      hear(event);
+      if (!signal.aborted) others.postMessage(event);
+    });
+    return ended.then(() => source.close());
+  };
+  if (isAlone || !navigator.locks) listen();
+  else share(name, signal, listen).catch(() => {});
+}
+
+async function share(name, signal, listen) {
+  await navigator.locks.request(name, { ifAvailable: true }, (lock) => lock && listen());
+  if (signal.aborted) return;
+  // Another page listens. It does not repeat what happened before this one was opened.
+  later();
+  await navigator.locks.request(name, { signal }, listen);
+}
+
+function listenFor(tell) {
+  const source = new EventSource(document.body.dataset.follow);
+  for (const type of ["hello", "change", "lost", "found", "beat"]) source.addEventListener(type, ({ data }) => tell({ type, data }));
+  // A browser gives up on an answer that is no stream: the session is over, or a proxy is in between.
+  source.addEventListener("error", () => tell({ type: source.readyState === EventSource.CLOSED ? "refused" : "cut" }));
+  return source;
 }
 
 function close() {
-  source?.close();
-  source = null;
+  leaving?.abort();
+  leaving = null;
 }
 
-function reopen() {
+function reopen(isAlone = false) {
   close();
-  if (pausedSince === null && !document.hidden) open();
+  if (pausedSince === null && !document.hidden) open(isAlone);
 }
 
 export function togglePause() {
@@ -179,20 +211,21 @@ export function follow() {
   // A page that nobody sees holds no connection; when it is seen again it reads everything.
   document.addEventListener("visibilitychange", () => {
     if (document.hidden) close();
-    else if (source === null) reopen();
+    else if (leaving === null) reopen();
   });
   addEventListener("pagehide", close);
   addEventListener("pageshow", (event) => event.persisted && reopen());
   // What changes without an event, such as ages and memory, is read every so many seconds.
   setInterval(() => {
     const every = document.querySelector("#main [data-live][data-every]")?.dataset.every;
-    if (every && source && Date.now() - readAt >= 1000 * Number(every)) later();
+    if (every && leaving && Date.now() - readAt >= 1000 * Number(every)) later();
   }, 1000);
   setInterval(() => {
-    if (source && Date.now() - heardAt > SILENCE) {
+    if (leaving && Date.now() - heardAt > SILENCE) {
       lostSince ??= heardAt;
       show();
-      reopen();
+      // The page that listens may hang.
+      reopen(true);
     }
   }, 5000);
 }
