@@ -87,6 +87,8 @@ def demo(
             demo_lake(dsn, folder)
         if address is not None and console.is_terminal and sys.stdin.isatty():
             stay(conn, address, stays)
+        elif address is not None:
+            console.print("The dashboard ends here; in a terminal it stays, and tasks move in it.")
     console.print(
         "\nNext, a business register that is imported and derived, and one edit that reaches every figure: "
         "[bold]catchment register demo[/]"
