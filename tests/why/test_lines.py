@@ -137,7 +137,8 @@ def test_the_cause_is_found_behind_the_task_that_is_waited_for(engine: Engine) -
     sql = "select task_id, command, is_urgent, kind, remedy from worker.root_cause(%s)"
     remedy = (
         "catchment dev mail.rare  # start a worker while you develop\n"
-        "catchment worker --app mail.rare  # start one in production"
+        "catchment worker --app mail.rare  # start one in production\n"
+        "catchment task cancel --command rare  # if it was removed or renamed"
     )
     assert engine.conn.execute(sql, [parent]).fetchall() == [(rare, "rare", True, "no_command", remedy)]
     stage.hire("host-c", python_queues=["mail"], python_commands=["rare"])

@@ -62,6 +62,10 @@ begin
     case p_at.kind
       when 'p' then format(E'catchment dev %1$s  # start a worker while you develop\n'
                            'catchment worker --app %1$s  # start one in production', worker.app_of(v_handler))
+                    || case when v_workers is null then ''
+                         else format(E'\ncatchment task cancel --command %s  # if it was removed or renamed',
+                                     worker.shell_word(p_command))
+                       end
       else format('catchment worker --queue %s  # start one', worker.shell_word(p_queue))
     end)::worker.condition;
 end;
