@@ -67,6 +67,12 @@ def test_top_stays_when_its_connection_is_cut_and_ends_by_ctrl_c(committed: Engi
     assert "Traceback" not in top.text
 
 
+def test_top_is_printed_once_where_nothing_can_be_drawn_over(committed: Engine, terminal: OpenTerminal) -> None:
+    top = terminal("top", kind="dumb")
+    top.wait_for("Queues", "work")
+    assert top.wait() == 0
+
+
 def test_top_once_prints_it_all_and_json_has_the_same(committed: Engine, db: str) -> None:
     parent = _scope(committed, 2)
     environment = {**os.environ, "CATCHMENT_DSN": db}

@@ -49,6 +49,11 @@ class _Console(Console):
     def is_pipe(self) -> bool:
         return not self.is_terminal and "COLUMNS" not in os.environ
 
+    @property
+    def is_live(self) -> bool:
+        """Can a picture on it be drawn over by the next one?"""
+        return self.is_terminal and not self.is_dumb_terminal
+
     def print(self, *objects: Any, **options: Any) -> None:
         if self.is_pipe and not any(is_renderable(item) and not isinstance(item, str | Text) for item in objects):
             options.setdefault("soft_wrap", True)

@@ -40,7 +40,7 @@ def top(
 
     Keys: q quits, p pauses, 1 to 5 show one part alone, 0 shows all. Counts stop at 10,000.
     """
-    if as_json or once or not console.is_terminal:
+    if as_json or once or not console.is_live:
         with open_database(dsn, "catchment_read") as conn:
             seen = read_overview(conn, limit=MOST_ROWS)
         if as_json:

@@ -52,7 +52,7 @@ def watch_tree(
                 if not is_huge and (seen is None or began >= due):
                     seen = read(conn)
                     due = time.monotonic() + max(TICK, REST * (time.monotonic() - began))
-                if console.is_terminal:
+                if console.is_live:
                     below = Text("Its tree is shown when it has ended.", "dim") if seen is None else draw(seen)
                     picture = Group(_line(head), below)
                     live.update(picture, refresh=True)
@@ -60,14 +60,14 @@ def watch_tree(
 
         def lose(error: Exception) -> None:
             words = f"the connection is lost, and tried again: {error}"
-            if console.is_terminal:
+            if console.is_live:
                 # What is printed beside the picture tears it.
                 live.update(Group(picture, Text(words, "bold")), refresh=True)
             else:
                 errors.print(words, markup=False)
 
         def come_back() -> None:
-            if not console.is_terminal:
+            if not console.is_live:
                 errors.print("connected again")
 
         return keep_connected(dsn, serve, on_loss=lose, on_return=come_back)
