@@ -11,6 +11,7 @@ import pytest
 from catchment import App, Context
 from catchment.errors import ArgumentsInvalid, DefinitionRefused, RequestRefused
 from catchment.model.check import check_task_id
+from catchment.task.item import check_command_name, check_item
 from tests.client.support import Shop
 
 HUGE = 10**5000
@@ -79,6 +80,18 @@ def test_what_is_no_command_is_refused(shop: Shop, verbs: Verbs) -> None:
             verbs.enqueue(command)
         with pytest.raises(RequestRefused, match=says):
             verbs.enqueue_many(command, [{}])
+
+
+def test_a_command_that_was_called_is_no_command() -> None:
+    async def leaf(n: int) -> int:
+        return n
+
+    with pytest.raises(RequestRefused) as refused:
+        check_command_name(leaf(n=1))
+    assert refused.value.hint == "Do not call the command, write: leaf, n=1"
+    with pytest.raises(RequestRefused) as refused:
+        check_item(leaf(n=1))
+    assert refused.value.hint == "Do not call the command, write: leaf.item(n=1)"
 
 
 def test_payloads_that_are_no_mappings_are_refused(shop: Shop, verbs: Verbs) -> None:

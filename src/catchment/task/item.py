@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterable, Mapping
 from typing import Any, Generic, TypeVar, cast
 
@@ -40,10 +41,16 @@ def check_command_name(name: Any) -> str:
     """The name of a command."""
     if isinstance(name, str) and name:
         return check_text(name, name="command")
-    raise RequestRefused(
-        f"command is {shown(name)}, expected a command or its name",
-        hint="A function becomes a command by @app.command.",
-    )
+    hint = _without_call(name, "{}, n=1") or "A function becomes a command by @app.command."
+    raise RequestRefused(f"command is {shown(name)}, expected a command or its name", hint=hint)
+
+
+def _without_call(given: object, instead: str) -> str | None:
+    """What to write, if a command was called and the coroutine was given."""
+    if not inspect.iscoroutine(given):
+        return None
+    given.close()  # else Python warns that it was never awaited
+    return f"Do not call the command, write: {instead.format(given.__name__)}"
 
 
 def check_items(items: Any) -> Iterable[Item[Any]]:
@@ -60,9 +67,10 @@ def check_item(item: Any) -> Item[Any]:
     """One of them."""
     if isinstance(item, Item):
         return item  # pyright: ignore[reportUnknownVariableType] - of any result
+    hint = "Mappings are taken with the name of a command: app.enqueue_many('name', [{…}, …])."
     raise RequestRefused(
         f"an item is {shown(item)}, expected what command.item(…) returns",
-        hint="Mappings are taken with the name of a command: app.enqueue_many('name', [{…}, …]).",
+        hint=_without_call(item, "{}.item(n=1)") or hint,
     )
 
 
