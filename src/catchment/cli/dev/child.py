@@ -57,6 +57,8 @@ class Child:
         """Serve until told to stop; returns the exit code."""
         threading.Thread(target=self._listen, name="catchment-dev", daemon=True).start()
         self._handler = log_to_stderr("text", "info", DevFormatter(), self._is_shown)
+        # Python's warning of a call without await then names the line that made it.
+        sys.set_coroutine_origin_tracking_depth(1)
         names = self._order["apps"]
         modules = [name.partition(":")[0].removesuffix(".py") for name in names]
         try:
