@@ -20,8 +20,9 @@ def test_running_handlers_finish_and_nothing_more_is_claimed(crew: Crew, number:
     (worker,) = crew.hire(max_concurrent_tasks=3)
     crew.enqueue_many(hold, [{"seq": n} for n in range(10)], by_key=False)
     wait_until(lambda: len(crew.records.spans()) == 3)
+    before = len(crew.logged("worker.stopping"))  # of workers of other tests
     worker.send_signal(number)
-    wait_until(lambda: crew.engine.value("select count(*) from worker.sleeper") == 0)
+    wait_until(lambda: len(crew.logged("worker.stopping")) > before)
     crew.records.open_gate("gate")
     assert worker.wait(timeout=60) == 0
     assert crew.states() == {"completed": 3, "pending": 7}

@@ -107,7 +107,7 @@ class Dispatcher:
         if now:
             self._hurry.set()
         self._stopping.set()
-        # Fibers are woken after this is seen: rung now, they would look for tasks once more.
+        # Fibers are woken when they are halted: rung now, they would look for tasks once more.
         self._discovery.news.set()
 
     async def run(self) -> None:
@@ -301,17 +301,27 @@ class Dispatcher:
         async with asyncio.TaskGroup() as background:
             ears = background.create_task(listener.run(halted)) if self._options.has_wake_ups else None
             background.create_task(pulse.run(ended))
+            background.create_task(self._halt(halted))
             background.create_task(self._end_fibers(halted, ended))
             background.create_task(self._intake.stop_when_drained(halted, is_busy=self._is_busy, stop=self.stop))
             async with hooks.serving(background), asyncio.TaskGroup() as fibers:
                 if len(self._commands):
                     self._start_python(identity, listener, pulse, halted, fibers)
                 await self._discovery.run(shared, fibers, self._is_dead)
-                halted.set()
-                self._ring_all()
             ended.set()
             if ears is not None:
                 ears.cancel()
+
+    async def _halt(self, halted: asyncio.Event) -> None:
+        """Claim no more as soon as this worker is to stop or was declared dead, whatever discovery waits for."""
+        waiting = [asyncio.create_task(event.wait()) for event in (self._stopping, self._is_dead)]
+        try:
+            await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for task in waiting:
+                task.cancel()
+        halted.set()
+        self._ring_all()
 
     async def _end_fibers(self, halted: asyncio.Event, ended: asyncio.Event) -> None:
         """Wait for SQL handlers for the grace of a stop. Then cut their sessions: the server ends their statements."""
