@@ -157,8 +157,12 @@ class Database:
 
     @asynccontextmanager
     async def acting(self, user: User) -> AsyncGenerator[Actor]:
-        """A transaction that may write, committed at the end of the block."""
+        """A transaction that may write, committed at the end of the block. Refused if the schema was migrated beyond
+        this version while the process runs."""
         async with self._transaction(OPERATOR, is_read_only=False) as conn:
+            misfit = await find_misfit(conn)
+            if misfit is not None:
+                raise misfit
             yield Actor(conn, self.samples, self.shown, self.kept, self.preview, self._aside, user)
 
     @asynccontextmanager
@@ -167,7 +171,8 @@ class Database:
             dsn = await self.dsn()
             self._pool = self._pool or AsyncPool(dsn, self._connections, name="catchment dashboard")
         async with self._pool.connection(is_look=is_read_only, patience=PATIENCE_SECONDS) as conn:
-            await conn.set_read_only(is_read_only)
+            # Whether others may write, the server and the settings of the login say.
+            await conn.set_read_only(True if is_read_only else None)
             await conn.set_isolation_level(IsolationLevel.REPEATABLE_READ if is_read_only else None)
             with translated():
                 async with conn.transaction():
