@@ -46,6 +46,21 @@ def test_now_says_what_is_where_and_what_needs_attention(dashboard: StartDashboa
     assert "<title>2 things need attention · Catchment</title>" in page
 
 
+def test_now_shows_the_queues_with_most_to_do(dashboard: StartDashboard, committed: Engine) -> None:
+    committed.conn.execute(
+        "insert into worker.queue_registry (queue) select format('idle_%s', n) from generate_series(1, 300) as n"
+    )
+    committed.conn.execute("select worker.pause_queue('idle_99')")
+    committed.enqueue()
+    site = dashboard()
+    page = site.get("/").text
+    assert page.count('data-key="queue-') == 200
+    assert 'data-key="queue-work"' in page
+    assert 'data-key="queue-idle_99"' in page
+    assert len(site.json("/api/now")["queues"]) == 303
+    assert "And 103 more" in page
+
+
 def test_a_command_to_copy_has_each_name_as_one_word(dashboard: StartDashboard, committed: Engine) -> None:
     site, name = dashboard(), "a; touch x"
     committed.queue(name)
