@@ -99,6 +99,19 @@ def test_enqueues_notify_only_sleepers_and_once_per_transaction(committed: Engin
     assert [n.payload for n in ear.notifies(timeout=0.5)] == ["work"]
 
 
+def test_a_queue_without_sql_commands_takes_no_session(committed: Engine, start_worker: StartWorker) -> None:
+    sessions = "select count(*) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()"
+    committed.conn.execute(
+        "insert into worker.queue_registry (queue) select format('empty_%s', n) from generate_series(1, 60) as n"
+    )
+    start_worker()
+    wait_until(lambda: _sleeping(committed))
+    assert committed.value(sessions) < 20
+    committed.command("late", queue="empty_60")
+    late = committed.enqueue("late")
+    wait_until(lambda: committed.state(late) == "completed")
+
+
 def test_queue_made_while_a_worker_runs_is_served_and_counted(committed: Engine, start_worker: StartWorker) -> None:
     start_worker()
     wait_until(lambda: _sleeping(committed))

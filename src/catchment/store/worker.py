@@ -174,8 +174,7 @@ async def leave_top(conn: AsyncConnection[Any], identity: WorkerIdentity, queue:
 async def list_queues(conn: AsyncConnection[Any]) -> list[Queue]:
     cursor = await conn.execute(
         "select q.queue, q.mode operator(pg_catalog.=) 'serial', q.concurrency,"
-        " not exists (select from worker.command_registry as c where c.queue operator(pg_catalog.=) q.queue)"
-        " or exists (select from worker.command_registry as c where c.queue operator(pg_catalog.=) q.queue"
+        " exists (select from worker.command_registry as c where c.queue operator(pg_catalog.=) q.queue"
         " and c.handler_kind operator(pg_catalog.=) 'sql')"
         " from worker.queue_registry as q order by q.queue"
     )

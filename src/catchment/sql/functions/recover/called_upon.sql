@@ -32,9 +32,8 @@ as $$
                    left join worker.top as t on t.queue_id = q.queue_id
                   where q.mode = 'serial'
                     and q.queue = any (w.queues)
-                    and (exists (select from worker.command_registry as c where c.queue = q.queue
-                                    and c.handler_kind = 'sql')
-                         or not exists (select from worker.command_registry as c where c.queue = q.queue))
+                    and exists (select from worker.command_registry as c where c.queue = q.queue
+                                   and c.handler_kind = 'sql')
                     and not exists (select from worker.worker as o where o.worker_id = t.worker_id))
     from worker.worker as w
    where w.worker_id = p_worker_id;
