@@ -167,6 +167,7 @@ def test_arguments_that_are_not_text_are_refused(committed: Engine, cli: Run, ar
     assert "is not valid U" in said
 
 
+@pytest.mark.long
 def test_output_that_is_not_utf_8_has_escapes(committed: Engine, db: str) -> None:
     def run(*arguments: str, columns: int = 60, code: int = 0) -> subprocess.CompletedProcess[str]:
         # Not forked: the encoding is chosen when Python starts.

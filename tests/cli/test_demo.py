@@ -36,11 +36,12 @@ ADDRESS = r"The dashboard shows it in a browser: http://127\.0\.0\.1:\d+"
 
 @pytest.mark.timeout(220)
 def test_demo_tells_the_story_to_its_end_and_goes_on_with_a_dynamic_table(tmp_path: Path) -> None:
-    *lines, created, changed, renamed, audit, _, hint = lines_of(tmp_path)
+    *lines, created, changed, renamed, audit, ends, _, hint = lines_of(tmp_path)
     (end,) = [line for before, line in pairwise(lines) if re.fullmatch(ADDRESS, before)]
     assert re.search(r"Worker 1 was killed at [0-9.]+ s with ([1-4]) tasks? in its hands; worker 2 took", end)
     assert "failed once" in end
     assert "Each of the 200 children took effect exactly once (200 rows)" in end
+    assert "in a terminal it stays" in ends
     assert hint.endswith("catchment register demo")
     assert "100,000 rows" in created
     assert "an incremental refresh wrote 1,000 of 100,000 rows" in changed

@@ -63,6 +63,7 @@ def test_several_clients_come_first_together(own: Own, number: int) -> None:
     wait_until(lambda: not own.processes())
 
 
+@pytest.mark.long
 def test_psql_works_between_two_commands(ready: Own) -> None:
     assert ready.command("queue", "list").returncode == 0
     keeper = ready.keeper()

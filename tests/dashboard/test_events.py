@@ -147,6 +147,7 @@ def test_a_stream_ends_when_the_host_refuses_its_user(
     assert [record for record in caplog.records if record.levelname == "ERROR"] == []
 
 
+@pytest.mark.long
 def test_a_database_that_gives_no_answer_is_said_and_nothing_piles_up(
     db: str, committed: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -71,7 +72,11 @@ def test_tasks_are_made_and_found_while_the_notify_queue_is_full(small: tuple[st
         assert "held up by a session of user" in finding["finding"]
         assert f"pg_terminate_backend({deaf.info.backend_pid})" in finding["remedy"]
         doctor = subprocess.run(
-            [sys.executable, "-m", "catchment", "doctor", "--dsn", dsn], capture_output=True, text=True, timeout=60
+            [sys.executable, "-m", "catchment", "doctor"],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            env=os.environ | {"CATCHMENT_DSN": dsn},
         )
         assert "queue for notifications is" in doctor.stdout
         assert doctor.stderr == ""

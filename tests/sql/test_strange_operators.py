@@ -104,6 +104,7 @@ def test_operators_of_others_do_not_run_while_tasks_run(stranger: Engine, path: 
     conn.execute("drop table public.loot cascade")
 
 
+@pytest.mark.long
 def test_operators_of_others_do_not_run_in_reads_of_the_command_line(stranger: Engine, db: str) -> None:
     task = stranger.enqueue()
     user = conninfo_to_dict(db)["dbname"]

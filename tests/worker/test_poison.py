@@ -11,6 +11,7 @@ import pytest
 
 from catchment import TaskFailed
 from tests.fixtures.engine import Engine
+from tests.fixtures.often import often
 from tests.fixtures.server import cloned
 from tests.fixtures.worker import starting_workers, wait_until
 from tests.worker import poison
@@ -62,7 +63,9 @@ def _fails_alone(crew: Crew, command: Any, **payload: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("how", RAISES)
-@pytest.mark.parametrize("command", ["raise_it", "raise_plainly", "raise_in_process", "raise_in_join"])
+@pytest.mark.parametrize(
+    "command", often("raise_it", "raise_in_process", now_and_then=["raise_plainly", "raise_in_join"])
+)
 def test_whatever_a_handler_raises_fails_its_task_alone(victim: Crew, command: str, how: str) -> None:
     error = _fails_alone(victim, command, how=how)
     if how not in ("mute", "mute_base", "surrogate", "nul", "huge_message", "cyclic", "deep_group", "no_hint"):
@@ -72,7 +75,9 @@ def test_whatever_a_handler_raises_fails_its_task_alone(victim: Crew, command: s
 
 
 @pytest.mark.parametrize("what", VALUES)
-@pytest.mark.parametrize("command", ["give", "give_plainly", "give_in_process", "inform", "inform_late"])
+@pytest.mark.parametrize(
+    "command", often("give", "inform", now_and_then=["give_plainly", "give_in_process", "inform_late"])
+)
 def test_whatever_a_handler_returns_or_records_fails_its_task_alone(victim: Crew, command: str, what: str) -> None:
     error = _fails_alone(victim, command, what=what)
     assert error["kind"] == ("InfoRefused" if command.startswith("inform") else "ResultRefused"), "nobody gave up"

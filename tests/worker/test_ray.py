@@ -121,6 +121,7 @@ def test_a_body_that_falls_silent_is_given_up_and_runs_again(rays: Crew) -> None
     wait_until(lambda: not is_alive(first))
 
 
+@pytest.mark.long
 def test_the_ranges_of_a_refresh_are_computed_on_the_cluster(
     lake_case: LakeCase, start_lake_worker: StartWorker, cluster: Cluster
 ) -> None:

@@ -53,6 +53,7 @@ def _closed(crew: Crew, server: str) -> Iterator[None]:
             conn.execute(f"alter database {name} allow_connections true")
 
 
+@pytest.mark.long
 @BOTH
 def test_a_database_that_cannot_be_reached_is_waited_for(crew: Crew, server: str, command: str) -> None:
     """The time limit of the handlers is a second; they wait for longer."""

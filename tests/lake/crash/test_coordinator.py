@@ -16,6 +16,7 @@ PARALLEL = often(
 WORKERS = {"while planning": 3, "after the plan": 3}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("step", PARALLEL)
 def test_a_parallel_refresh_survives_its_coordinator(crash: Crash, step: str) -> None:
     row = crash.run(step, workers=WORKERS.get(step, 2))

@@ -92,6 +92,7 @@ def test_what_a_cancelled_commit_wrote_is_swept(filling: LakeCase) -> None:
     assert filling.leftovers() == {}
 
 
+@pytest.mark.long
 def test_an_attempt_that_takes_over_knows_of_the_files_of_the_last_one(filling: LakeCase) -> None:
     order = interrupted(filling)
     filling.carry_out(filling.begin(order.refresh_id))

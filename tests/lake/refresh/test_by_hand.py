@@ -102,6 +102,7 @@ ACCEPTED = (
 )
 
 
+@pytest.mark.long
 def test_what_is_accepted_gives_what_it_gives_by_hand(names: LakeCase) -> None:
     for number, query in enumerate(ACCEPTED):
         names.create(f"CREATE DYNAMIC TABLE dt{number} TARGET_LAG = '1 minute' AS {query}")

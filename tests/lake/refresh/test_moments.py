@@ -186,6 +186,7 @@ def run(case: LakeCase, diamonds: int, seed: int, is_over: Callable[[int], bool]
     return moved
 
 
+@pytest.mark.long
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("diamonds", often(1, now_and_then=[2]))
 def test_every_version_is_one_moment_whoever_writes(lake_case: LakeCase, diamonds: int) -> None:

@@ -48,6 +48,7 @@ def lake(lake_case: LakeCase) -> Iterator[Lake]:
         yield found
 
 
+@pytest.mark.long
 def test_readers_see_the_old_rows_until_the_new_ones_are_there(lake: Lake, lake_case: LakeCase) -> None:
     seen: set[tuple[object, ...]] = set()
     is_over, has_read = threading.Event(), threading.Event()

@@ -110,6 +110,7 @@ def test_a_subtask_that_fails_three_times_succeeds_at_last(told_crew: ToldCrew) 
     told_crew.case.check("shaky")
 
 
+@pytest.mark.long
 def test_a_refresh_can_be_cancelled_in_the_middle_of_a_subtask(told_crew: ToldCrew) -> None:
     told_crew.fill("stopped")
     before = told_crew.case.rows("stopped")

@@ -59,6 +59,7 @@ def shown(port: int, name: str, **labels: str) -> dict[str, float]:
     return {s.labels["process"]: s.value for s in samples if s.labels == {**labels, "process": s.labels["process"]}}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("how", often(signal.SIGTERM, now_and_then=[signal.SIGKILL]))
 def test_dead_processes_are_replaced_and_all_end_with_the_first(lake_case: LakeCase, how: signal.Signals) -> None:
     lake_case.make("source", "k BIGINT", [(1,), (2,)])

@@ -106,6 +106,7 @@ def own_data() -> Iterator[Path]:
     shutil.rmtree(folder, ignore_errors=True)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_without_a_database_the_embedded_server_is_kept_up_to_date(own_data: Path, tmp_path: Path) -> None:
     for question in (["why"], ["status"], ["search", "x"]):

@@ -24,6 +24,7 @@ def register_server() -> Iterator[tuple[str, Path]]:
         yield made
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_a_command_ends_with_its_worker_when_the_server_is_killed(register_server: tuple[str, Path]) -> None:
     dsn, data = register_server

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.fixtures.often import some
 from tests.fixtures.register_driver import Register, RegisterDatabase
 from tests.fixtures.worker import wait_until
 from tests.register.explain.situations import SITUATIONS, Situation, Stage, kinds_of
@@ -11,7 +12,7 @@ from tests.register.holding import KEY, hold_stage, is_held
 from tests.register.support import refused
 
 
-@pytest.mark.parametrize("case", SITUATIONS, ids=lambda case: case.title)
+@pytest.mark.parametrize("case", some(SITUATIONS, one_in=3), ids=lambda case: case.title)
 def test_a_situation_is_explained(reg: Register, case: Situation) -> None:
     stage = Stage(reg)
     of = case.build(stage)

@@ -107,6 +107,7 @@ def undisturbed(server: str, register_template: str, tmp_path_factory: pytest.Te
         return content(reg)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("fibers", often(4, now_and_then=[1, 2]))
 def test_the_number_of_fibers_does_not_show_in_the_result(
