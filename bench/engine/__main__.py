@@ -1,13 +1,13 @@
 """Runs every engine benchmark.
 
-python -m bench.engine [--quick] [scopes|snapshot|sibling|claims|enqueue|open|takeover|why ...]
+python -m bench.engine [--quick] [scopes|handlers|snapshot|sibling|claims|enqueue|open|takeover|why ...]
 """
 
 from __future__ import annotations
 
 import sys
 
-from bench.engine import claims, scopes, takeover, why
+from bench.engine import claims, handlers, scopes, takeover, why
 from bench.engine.harness import bench_server
 
 
@@ -17,6 +17,7 @@ def main() -> None:
     with bench_server() as bench:
         parts = {
             "scopes": lambda: scopes.linear(bench, quick=quick),
+            "handlers": lambda: handlers.handlers(bench, quick=quick),
             "snapshot": lambda: scopes.held_snapshot(bench, quick=quick),
             "sibling": lambda: scopes.slow_sibling(bench),
             "claims": lambda: claims.claim_cost(bench, quick=quick),

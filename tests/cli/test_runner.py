@@ -42,6 +42,6 @@ def test_a_session_that_runs_a_handler_by_itself_is_shown_by_its_pid(committed: 
     task = committed.enqueue()
     with committed.conn.transaction():
         committed.conn.execute("select worker.begin_session('work', null)")
-        committed.conn.execute("select worker.begin_task('work', 1, null)")
+        committed.conn.execute("select worker.begin_tasks('work', 1, null)")
     pid = committed.conn.info.backend_pid
     assert re.search(rf"worker +session {pid}", cli("task", "show", str(task)).stdout)

@@ -87,7 +87,7 @@ def test_stranger_with_the_lock_of_a_dead_backend_does_not_keep_its_task(
     task = committed.enqueue()
     runner = connect()
     runner.execute("select worker.begin_session('work', null)")
-    runner.execute("select worker.begin_task('work', 1, null)")
+    runner.execute("select worker.begin_tasks('work', 1, null)")
     key = committed.value("select backend_key from worker.running where id = %s", task)
     runner.close()
     wait_until(lambda: stranger.execute("select pg_try_advisory_lock(%s)", [key]).fetchone() == (True,))

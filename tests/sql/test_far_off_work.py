@@ -29,7 +29,7 @@ select 'gate ' || m.id, 'act', 0, now(), m.due_at from made as m
 
 
 @pytest.mark.parametrize(
-    "look", ["worker.upkeep_is_due()", "(worker.begin_task('work', 1, null)).id", "worker.let_in()"]
+    "look", ["worker.upkeep_is_due()", "(worker.begin_tasks('work', 1, null)).id", "worker.let_in()"]
 )
 def test_what_is_due_later_is_not_read(engine: Engine, look: str) -> None:
     engine.conn.execute("delete from worker.schedule")

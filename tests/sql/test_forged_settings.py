@@ -255,7 +255,7 @@ def test_session_that_says_it_is_in_a_handler_runs_tasks(committed: Engine) -> N
 def test_attempt_of_a_broken_call_is_given_back_though_the_session_forgot_it(committed: Engine) -> None:
     task = committed.enqueue()
     committed.conn.execute("select worker.begin_session('work', null)")
-    committed.conn.execute("select worker.begin_task('work', 1, null)")
+    committed.conn.execute("select worker.begin_tasks('work', 1, null)")
     committed.conn.execute("reset all")
     committed.process()
     assert committed.state(task) == "completed"

@@ -298,7 +298,7 @@ def test_call_inside_a_function_never_commits(committed: Engine) -> None:
 def test_claim_of_a_call_that_was_broken_off_is_given_back_by_the_next_call_of_the_session(committed: Engine) -> None:
     task = committed.enqueue(note="ran")
     committed.conn.execute("select worker.begin_session('work', null)")
-    committed.conn.execute("select worker.begin_task('work', 1, null)")
+    committed.conn.execute("select worker.begin_tasks('work', 1, null)")
     assert committed.state(task) == "processing"
     committed.process()
     assert committed.notes() == ["ran"]
@@ -313,7 +313,7 @@ def test_session_that_gave_up_its_locks_proves_its_life_again_at_the_next_call(
     committed.conn.execute("select pg_advisory_unlock_all()")
     committed.enqueue()
     committed.conn.execute("select worker.begin_session('work', null)")
-    committed.conn.execute("select worker.begin_task('work', 1, null)")
+    committed.conn.execute("select worker.begin_tasks('work', 1, null)")
     assert Engine(connect()).value("select worker.reset_abandoned_processing_tasks()") == 0
 
 

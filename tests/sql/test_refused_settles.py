@@ -83,7 +83,7 @@ def test_a_scope_cancelled_while_its_last_child_completed_completes_when_retried
     other = connect()
     with other.transaction():
         other.execute("select worker.begin_session('work', null)")
-        row = other.execute("select id, fence from worker.begin_task('work', 0, null)").fetchone()
+        row = other.execute("select id, fence from worker.begin_tasks('work', 0, null)").fetchone()
     assert committed.value("select worker.cancel(%s)", parent) == "cancelling"
     other.execute("select worker.complete_task(%s, %s)", row)
     assert committed.state(parent) == "cancelled"

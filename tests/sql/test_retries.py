@@ -270,7 +270,7 @@ def test_sql_task_whose_backend_is_gone_is_interrupted(committed: Engine, connec
     task = committed.enqueue(note="ran")
     doomed = connect()
     doomed.execute("select worker.begin_session('work', null)")
-    doomed.execute("select worker.begin_task('work', 1, null)")
+    doomed.execute("select worker.begin_tasks('work', 1, null)")
     assert committed.value("select worker.reset_abandoned_processing_tasks()") == 0
     assert committed.state(task) == "processing"
     doomed.close()

@@ -54,7 +54,7 @@ class WorkerOptions:
     upkeep_interval: timedelta = timedelta(seconds=1)
     standby_interval: timedelta = timedelta(milliseconds=500)
     shutdown_grace: timedelta = timedelta(seconds=30)
-    batch_size: int = 10
+    batch_size: int = 100
     batch_time: timedelta = timedelta(milliseconds=500)
     metrics_port: int | None = None
     metrics_host: str = "127.0.0.1"

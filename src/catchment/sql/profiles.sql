@@ -27,7 +27,7 @@ begin
         -- A few rows by index, and small registries joined in any way.
         ('probe',
          'set jit = off set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off',
-         'begin_task called_upon desired_capacity enqueue gate_figures lane_figures next_let_in open_gates pulse '
+         'begin_tasks called_upon desired_capacity enqueue gate_figures lane_figures next_let_in open_gates pulse '
          'queue_figures task_tree'),
         -- A question about one task: rows by index, and small registries; nothing else is large enough to hash.
         ('explain',

@@ -58,6 +58,7 @@ create table if not exists worker.command_registry (
   max_running        integer,
   rate               integer,
   rate_per           interval not null default '1 second',
+  is_batched         boolean not null default true,
   description        text,
   payload_schema     jsonb,
   project            text,
@@ -82,6 +83,7 @@ comment on table worker.command_registry is
   'One row per command: its handler, its queue, and how it retries. dedup lists the payload keys that make two pending '
   'tasks the same work (an empty list: the command alone); merge says how the other keys are combined. limit_key lists '
   'the payload keys whose values share a limit (an empty list: the whole command): max_running tasks, rate starts per '
-  'rate_per. handler_signature and join_signature are written by the engine: the procedures that the names mean. '
+  'rate_per. is_batched: a worker may run several of its tasks in one transaction. handler_signature and '
+  'join_signature are written by the engine: the procedures that the names mean. '
   'payload_schema is a JSON Schema of the payload, for forms; the engine does not check it. '
   'project is the folder of the program that has registered a Python command, on the embedded server only.';

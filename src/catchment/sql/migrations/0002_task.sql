@@ -86,6 +86,9 @@ comment on table worker.claim_position is
 
 create sequence if not exists worker.fence;
 
+-- Keeps the first attempt that each session has claimed last; the session itself cannot change it. See begin_session.
+create sequence if not exists worker.batch;
+
 create table if not exists worker.running (
   id             bigint primary key,
   fence          bigint not null,

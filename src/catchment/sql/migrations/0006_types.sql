@@ -127,9 +127,12 @@ create type worker.sql_run as (
   before_call    text,
   attempt        integer,
   failures       integer,
-  max_attempts   integer
+  max_attempts   integer,
+  is_batched     boolean
 );
-comment on type worker.sql_run is 'A claimed task with the signature of its handler and the CALL that runs its hook.';
+comment on type worker.sql_run is
+  'A claimed task with the signature of its handler and the CALL that runs its hook. is_batched: it may share a '
+  'transaction with others.';
 
 create type worker.cron as (
   minutes      integer[],

@@ -1,12 +1,12 @@
 -- begin_session: prepare this backend for running tasks: prove its life by a lock, give back what a broken call of this
--- very session left, count children inserted in this transaction. What it left is its last attempt, if that still runs:
--- the number that this session drew last from worker.fence tells which. Inside a transaction of the caller (p_commits
+-- very session left, count children inserted in this transaction. What it left are those of its last claim that still
+-- run: worker.batch has the first of them. Inside a transaction of the caller (p_commits
 -- is false), locks stay from task to task, so the meters that its claims can need come before everything else.
 --
 --   locks   meter rows by name of the queue, unless it commits; then see settle
 --   raises  CM003 no such queue is registered; CM018 an option has an invalid value; CM025 a handler cannot run other
 --           tasks
---   session reads worker.fence, worker.late
+--   session reads worker.batch, worker.late
 --   plan    walk
 create or replace function worker.begin_session(
   p_queue    text,
@@ -17,10 +17,11 @@ create or replace function worker.begin_session(
   language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
-  c_caller constant text := '\y(run_handler|run_hook)\((worker\.sql_run|sql_run|bigint),';
+  c_caller constant text := '\y(call_handler|run_hook)\((worker\.sql_run|sql_run|bigint),';
   v_key     bigint;
-  v_fence   bigint;
-  v_left    bigint;
+  v_first   bigint;
+  v_left    bigint[];
+  v_fences  bigint[];
   v_context text;
 begin
   if p_mode not in ('top', 'child') then
@@ -37,23 +38,27 @@ begin
   end if;
   v_key := worker.hold_backend_lock();
   begin
-    v_fence := currval('worker.fence');
+    v_first := currval('worker.batch');
   exception
     when object_not_in_prerequisite_state then
       null; -- nothing was ever claimed here
   end;
-  select r.id into v_left from worker.running as r where r.backend_key = v_key and r.fence = v_fence;
-  if found then
+  select array_agg(r.id order by r.fence), array_agg(r.fence order by r.fence) into v_left, v_fences
+    from worker.running as r
+   where r.backend_key = v_key and r.fence >= v_first;
+  if v_left is not null then
     get diagnostics v_context = pg_context;
     if v_context ~ c_caller then
       raise exception using
         errcode = 'CM025',
-        message = format('the handler of task %s cannot run other tasks', v_left),
+        message = format('the handler of task %s cannot run other tasks',
+                         coalesce(worker.current_task_id(), v_left[1])),
         hint = 'Spawn them: they run when the handler has returned.';
     end if;
-    perform worker.settle(array[v_left], array[v_fence], array['interrupted'],
-                          array[jsonb_build_object('kind', 'interrupted',
-                                                   'message', 'the call that ran it was broken off')]);
+    perform worker.settle(v_left, v_fences, array_fill('interrupted'::text, array[cardinality(v_left)]),
+                          array_fill(jsonb_build_object('kind', 'interrupted',
+                                                        'message', 'the call that ran it was broken off'),
+                                     array[cardinality(v_left)]));
   end if;
   if nullif(current_setting('worker.late', true), '') is not null then
     perform worker.follow_through(null);

@@ -1,8 +1,6 @@
 -- run_handler: call the handler and settle its task, in one subtransaction: they take effect together or not at all.
 -- Deadlocks and serialization failures are tried again; any other error is handed back, with what the attempt is to be
 -- settled as in p_state.
---
---   session reads role, sets role, session_authorization
 create or replace procedure worker.run_handler(
   p_run      worker.sql_run,
   p_commits  boolean,
@@ -13,11 +11,7 @@ create or replace procedure worker.run_handler(
 as $$
 declare
   c_tries  constant integer := 3;
-  v_call   pg_catalog.text;
-  v_user   pg_catalog.name := current_user;
-  v_login  pg_catalog.name := session_user;
-  v_role   pg_catalog.text := pg_catalog.current_setting('role');
-  v_info   pg_catalog.jsonb;
+  v_info     pg_catalog.jsonb;
   v_sqlstate pg_catalog.text;
   v_message  pg_catalog.text;
   v_detail   pg_catalog.text;
@@ -26,28 +20,7 @@ declare
 begin
   for v_try in 0 .. c_tries loop
     begin
-      v_info := null;
-      -- Looked up with the rights of the caller: without usage of its schema it may not be run.
-      if pg_catalog.to_regprocedure(p_run.signature) is null then
-        p_run.signature := worker.find_handler(p_run.command, p_run.is_join);
-        if p_run.signature is null then
-          perform worker.raise_no_handler(p_run.command, p_run.name);
-        end if;
-      end if;
-      v_call := worker.call_of(p_run.signature);
-      if pg_catalog.right(v_call, 5) operator(pg_catalog.=) ', $2)' then
-        execute v_call into v_info using p_run.payload, null::pg_catalog.jsonb;
-      else
-        execute v_call using p_run.payload;
-      end if;
-      -- A change of user ends with the handler.
-      if session_user operator(pg_catalog.<>) v_login then
-        perform pg_catalog.set_config('session_authorization', v_login::pg_catalog.text, false);
-      end if;
-      if current_user operator(pg_catalog.<>) v_user then
-        perform pg_catalog.set_config('role', v_role, false);
-      end if;
-      perform worker.check_info(v_info);
+      call worker.call_handler(p_run, v_info);
       p_state := worker.complete_task(p_run.id, p_run.fence, v_info);
       if p_commits then
         -- A deferred constraint that fails is the handler's failure, not the loop's.
@@ -66,5 +39,8 @@ begin
     exit when v_sqlstate operator(pg_catalog.<>) all (array['40001', '40P01']) or v_try operator(pg_catalog.=) c_tries;
     perform worker.pause_before_try(v_try);
   end loop;
+  if p_state operator(pg_catalog.=) 'snoozed' then
+    p_error := worker.snooze_request(p_error);
+  end if;
 end;
 $$;

@@ -4,7 +4,6 @@
 --
 --   ready -> processing
 --   locks   ready rows that are free; the caller holds the lane row of a serial queue
---   session sets worker.fence
 create or replace function worker.start_ready(
   p_rows         tid[],
   p_serial       boolean,

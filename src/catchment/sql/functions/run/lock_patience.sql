@@ -1,0 +1,13 @@
+-- lock_patience: how long a handler in a batch waits for a lock: so long, or less if the session says so.
+--
+--   session reads lock_timeout
+create or replace function worker.lock_patience(p_patience interval)
+  returns text
+  language sql stable set search_path = pg_catalog, pg_temp
+as $$
+  select case
+           when current_setting('lock_timeout')::interval between interval '1 millisecond' and p_patience
+             then current_setting('lock_timeout')
+           else extract(milliseconds from p_patience)::integer || 'ms'
+         end;
+$$;
