@@ -99,6 +99,11 @@ def seconds(action: Callable[[], object]) -> float:
     return time.perf_counter() - began
 
 
+def processor_ms(conn: Connection[Any]) -> float:
+    """What the server process of this session has used of a processor: the same however busy the machine is."""
+    return int(Path(f"/proc/{conn.info.backend_pid}/schedstat").read_text().split()[0]) / 1e6
+
+
 def report(name: str, value: str, *, bar: str = "") -> None:
     """One line of the result."""
     print(f"{name:<62} {value:>20}  {bar}", flush=True)

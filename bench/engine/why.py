@@ -10,7 +10,7 @@ from typing import Any
 from psycopg import Connection
 from psycopg.types.json import Jsonb
 
-from bench.engine.harness import Bench, report, seconds
+from bench.engine.harness import Bench, processor_ms, report, seconds
 
 CALLS = 200
 SETUP = """
@@ -146,11 +146,6 @@ def explain_cost(bench: Bench, *, quick: bool) -> None:
                 used = (processor_ms(fresh) - used) / CALLS
             figures = f"{statistics.median(took):.2f} ms, {used:.2f} CPU"
             report(f"  {name}: {kinds}", figures, bar=f"<= 5 ms (first {first:.0f} ms)")
-
-
-def processor_ms(conn: Connection[Any]) -> float:
-    """What the server process of this session has used of a processor: the same however busy the machine is."""
-    return int(Path(f"/proc/{conn.info.backend_pid}/schedstat").read_text().split()[0]) / 1e6
 
 
 def ask(conn: Connection[Any], task_id: int) -> list[Any]:

@@ -12,7 +12,10 @@ from tests.sql.support import refused
 
 # They commit, so they have no SET clause; they call everything by its full name and run as their caller.
 COMMITTING = {"process_tasks", "drain", "run_tasks", "run_handler", "run_hook", "run_after_calls", "run_before"} | {
-    "forget_settings"
+    "forget_settings",
+    "run_batch",
+    "run_batched",
+    "call_handler",
 }
 ROLES = ("catchment_enqueue", "catchment_worker", "catchment_read")
 DENIED = "42501"

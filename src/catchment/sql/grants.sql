@@ -126,7 +126,8 @@ grant execute on procedure
   worker.run_batch(worker.sql_run[], text[], timestamptz, jsonb, jsonb, integer, integer, integer, boolean, boolean),
   worker.run_batched(worker.sql_run, boolean, interval, text, jsonb, jsonb, interval),
   worker.call_handler(worker.sql_run, jsonb),
-  worker.run_handler(worker.sql_run, boolean, text, jsonb), worker.run_hook(bigint, text, text, jsonb, boolean),
+  worker.run_handler(worker.sql_run, boolean, text, jsonb, interval),
+  worker.run_hook(bigint, text, text, jsonb, boolean),
   worker.run_after_calls(boolean, integer, text[]), worker.forget_settings(text[]),
   worker.run_before(bigint, text, jsonb), worker.task_cleanup(jsonb, jsonb), worker.analyze_tables(jsonb, jsonb),
   worker.run_bulk(jsonb, jsonb), worker.run_bulk_batch(jsonb, jsonb), worker.end_bulk(jsonb)

@@ -32,7 +32,7 @@ begin
   call worker.call_handler(p_run, p_info);
   p_took := pg_catalog.clock_timestamp() operator(pg_catalog.-) v_start;
   if not p_is_clean and p_took operator(pg_catalog.>=) p_patience then
-    raise exception using errcode = 'CM000';
+    raise exception using errcode := 'CM000';
   end if;
   p_state := 'completed';
   p_error := null;

@@ -1,16 +1,18 @@
 -- run_handler: call the handler and settle its task, in one subtransaction: they take effect together or not at all.
 -- Deadlocks and serialization failures are tried again; any other error is handed back, with what the attempt is to be
--- settled as in p_state.
+-- settled as in p_state. p_took is how long the handler ran, the last time.
 create or replace procedure worker.run_handler(
   p_run      worker.sql_run,
   p_commits  boolean,
   inout p_state text,
-  inout p_error jsonb
+  inout p_error jsonb,
+  inout p_took  interval
 )
   language plpgsql
 as $$
 declare
   c_tries  constant integer := 3;
+  v_start    pg_catalog.timestamptz;
   v_info     pg_catalog.jsonb;
   v_sqlstate pg_catalog.text;
   v_message  pg_catalog.text;
@@ -20,7 +22,9 @@ declare
 begin
   for v_try in 0 .. c_tries loop
     begin
+      v_start := pg_catalog.clock_timestamp();
       call worker.call_handler(p_run, v_info);
+      p_took := pg_catalog.clock_timestamp() operator(pg_catalog.-) v_start;
       p_state := worker.complete_task(p_run.id, p_run.fence, v_info);
       if p_commits then
         -- A deferred constraint that fails is the handler's failure, not the loop's.

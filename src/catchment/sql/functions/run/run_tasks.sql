@@ -15,7 +15,7 @@ create or replace procedure worker.run_tasks(
   language plpgsql
 as $$
 declare
-  c_brief  constant double precision := 5;
+  c_brief  constant pg_catalog.interval := '5 milliseconds';
   v_until  pg_catalog.timestamptz := pg_catalog.clock_timestamp()
            operator(pg_catalog.+) (p_max_runtime_ms::double precision operator(pg_catalog.*) interval '1 millisecond');
   v_tier   integer := case when p_mode operator(pg_catalog.=) 'top' then 1 else 0 end;
@@ -32,8 +32,7 @@ declare
   v_error  pg_catalog.jsonb;
   v_again  pg_catalog.interval;
   v_start  pg_catalog.timestamptz;
-  v_called pg_catalog.timestamptz;
-  v_took   double precision;
+  v_took   pg_catalog.interval;
   v_opens  boolean;
   v_hooks  boolean;
   v_hints  pg_catalog.text[];
@@ -99,8 +98,7 @@ begin
     perform worker.enter_task(v_run.id);
     v_error := null;
     v_again := null;
-    v_called := pg_catalog.clock_timestamp();
-    call worker.run_handler(v_run, p_commits, v_state, v_error);
+    call worker.run_handler(v_run, p_commits, v_state, v_error, v_took);
     v_asked := v_state;
     if v_error is not null then
       select s.state, s.again_in into v_state, v_again
@@ -109,8 +107,6 @@ begin
         v_state := 'lost';
       end if;
     end if;
-    v_took := 1000 operator(pg_catalog.*)
-              extract(epoch from pg_catalog.clock_timestamp() operator(pg_catalog.-) v_called);
     v_hooks := worker.leave_task();
     if v_hints is not null then
       call worker.forget_settings(v_hints);
