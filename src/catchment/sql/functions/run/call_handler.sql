@@ -33,6 +33,8 @@ begin
   if current_user operator(pg_catalog.<>) v_user then
     perform pg_catalog.set_config('role', v_role, false);
   end if;
-  perform worker.check_info(p_info);
+  if p_info is not null then
+    perform worker.check_info(p_info);
+  end if;
 end;
 $$;

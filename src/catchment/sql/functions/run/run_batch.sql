@@ -6,7 +6,7 @@
 -- p_pace, p_done, p_count: as in run_tasks. p_limit: how many tasks were asked for, and how many to ask for next.
 -- p_opens: end after a task that opens a scope, and whether one did. p_hooks: whether after hooks are due.
 --
---   session reads synchronous_commit, worker.late, sets synchronous_commit, worker.late
+--   session reads synchronous_commit, worker.late, worker.log_starts, sets synchronous_commit, worker.late
 create or replace procedure worker.run_batch(
   p_runs   worker.sql_run[],
   p_hints  text[],
@@ -28,6 +28,9 @@ declare
   v_began   pg_catalog.timestamptz := pg_catalog.clock_timestamp();
   v_ends_at pg_catalog.timestamptz := least(v_began operator(pg_catalog.+) c_span, p_until);
   v_durable pg_catalog.text := pg_catalog.current_setting('synchronous_commit');
+  v_timeout pg_catalog.text := worker.lock_patience(c_patience);
+  v_tells   boolean := pg_catalog.current_setting('worker.log_starts', true) operator(pg_catalog.=) 'on';
+  v_set     pg_catalog.text;
   v_wanted  pg_catalog.text := v_durable; -- the most durable commit that a handler has asked for
   v_size    integer := pg_catalog.cardinality(p_runs);
   v_begun   integer := 0;
@@ -57,15 +60,18 @@ begin
   p_alone := 0;
   for i in 1 .. v_size loop
     v_run := p_runs[i];
-    if not worker.fits_batch(v_run.is_batched, v_run.command, p_pace, case when i operator(pg_catalog.>) 1
-                                                                          then v_ends_at else 'infinity' end) then
+    if not worker.enter_batched(v_run.id, v_run.is_batched, v_run.command, p_pace,
+                                case when i operator(pg_catalog.>) 1 then v_ends_at else 'infinity' end,
+                                i operator(pg_catalog.=) 1) then
       if pg_catalog.clock_timestamp() operator(pg_catalog.<) v_ends_at then
         p_alone := 1;
       end if;
       exit;
     end if;
-    perform worker.announce_start(v_run);
-    call worker.run_batched(v_run, v_clean, c_patience, v_state, v_error, v_info, v_took);
+    if v_tells then
+      perform worker.announce_start(v_run);
+    end if;
+    call worker.run_batched(v_run, v_clean, c_patience, v_timeout, v_state, v_error, v_info, v_took);
     if v_state operator(pg_catalog.<>) 'completed' or v_took operator(pg_catalog.>=) c_brief then
       p_pace := worker.note_pace(p_pace, v_run.command, false, v_state operator(pg_catalog.=) 'alone'
                                                               and v_took operator(pg_catalog.>=) c_patience);
@@ -82,9 +88,12 @@ begin
     if v_state operator(pg_catalog.=) 'completed' then
       v_clean := false;
       v_late := v_late or coalesce(pg_catalog.current_setting('worker.late', true), '') operator(pg_catalog.<>) '';
-      v_wanted := worker.more_durable(v_wanted, pg_catalog.current_setting('synchronous_commit'));
+      v_set := pg_catalog.current_setting('synchronous_commit');
       call worker.forget_settings(p_hints);
-      perform pg_catalog.set_config('synchronous_commit', v_durable, true);
+      if v_set operator(pg_catalog.<>) v_durable then
+        v_wanted := worker.more_durable(v_wanted, v_set);
+        v_set := pg_catalog.set_config('synchronous_commit', v_durable, true);
+      end if;
       if p_opens then
         v_waits := worker.opens_scope(v_run.fence);
         exit when v_waits;
@@ -114,14 +123,11 @@ begin
   perform pg_catalog.set_config('synchronous_commit', v_wanted, true);
   commit;
 
-  for i in 1 .. v_begun loop
-    p_count := p_count operator(pg_catalog.+) 1;
-    if p_count operator(pg_catalog.<=) 100 then
-      p_done := p_done operator(pg_catalog.||) worker.processed_task(
-        p_runs[i], v_asked[i], v_states[i], v_errors[i], v_again[i],
-        1000 operator(pg_catalog.*) extract(epoch from v_times[i])::double precision);
-    end if;
-  end loop;
+  if v_begun operator(pg_catalog.>) 0 then
+    p_done := p_done operator(pg_catalog.||) worker.processed_tasks(
+      p_runs, v_asked, v_states, v_errors, v_again, v_times, 100 operator(pg_catalog.-) p_count);
+    p_count := p_count operator(pg_catalog.+) v_begun;
+  end if;
   p_opens := v_waits;
   p_limit := case when p_alone operator(pg_catalog.>) 0 then 1
                   else worker.batch_limit(p_limit, v_size, v_begun, v_took, c_span) end;

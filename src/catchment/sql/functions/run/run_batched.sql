@@ -1,15 +1,16 @@
 -- run_batched: call the handler of one task of a batch, in a subtransaction of its own. Its task is settled later, with
 -- the others. What the handler has done stays only where nothing of the batch can have changed it. p_is_clean: this
 -- transaction has no effects of another handler yet, so the handler finds what it would find alone, and its error is
--- its own. Else it waits for locks no longer than p_patience, with those of its neighbours in hand; it may have caught
--- that error, so one that took as long is undone too, whatever it returned.
+-- its own. Else it waits for locks no longer than p_patience (p_lock_timeout is that or less), with those of its
+-- neighbours in hand; it may have caught that error, so one that took as long is undone too, whatever it returned.
 --
 --   p_state completed, failed, snoozed; alone: undone, to be run again by itself
 --   session sets lock_timeout
 create or replace procedure worker.run_batched(
-  p_run       worker.sql_run,
-  p_is_clean  boolean,
-  p_patience  interval,
+  p_run           worker.sql_run,
+  p_is_clean      boolean,
+  p_patience      interval,
+  p_lock_timeout  text,
   inout p_state text,
   inout p_error jsonb,
   inout p_info  jsonb,
@@ -19,15 +20,15 @@ create or replace procedure worker.run_batched(
 as $$
 declare
   v_start    pg_catalog.timestamptz := pg_catalog.clock_timestamp();
+  v_done     pg_catalog.text;
   v_sqlstate pg_catalog.text;
   v_message  pg_catalog.text;
   v_detail   pg_catalog.text;
   v_hint     pg_catalog.text;
   v_context  pg_catalog.text;
 begin
-  perform worker.enter_task(p_run.id);
   if not p_is_clean then
-    perform pg_catalog.set_config('lock_timeout', worker.lock_patience(p_patience), true);
+    v_done := pg_catalog.set_config('lock_timeout', p_lock_timeout, true);
   end if;
   call worker.call_handler(p_run, p_info);
   p_took := pg_catalog.clock_timestamp() operator(pg_catalog.-) v_start;

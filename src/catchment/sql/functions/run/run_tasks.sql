@@ -44,6 +44,11 @@ begin
   end if;
   if v_hints is not null then
     v_pace := worker.known_pace();
+    v_limit := worker.known_limit(v_pace);
+    if v_limit operator(pg_catalog.>) 1 then
+      v_may := worker.may_batch();
+      v_limit := case when v_may then v_limit else 1 end;
+    end if;
   end if;
   loop
     exit when v_count operator(pg_catalog.>=) p_batch_size
@@ -61,9 +66,9 @@ begin
     end if;
     v_sweeps := true;
     if v_run.id is null then
+      v_limit := 1;
       exit when v_tier operator(pg_catalog.=) 1 or p_mode operator(pg_catalog.=) 'child';
       v_tier := 1;
-      v_limit := 1;
       if p_commits then
         -- The look for children may hold lanes and gates, and the next one begins with meters and lanes: see let_in.
         perform pg_catalog.set_config('synchronous_commit', 'off', true);
@@ -116,11 +121,9 @@ begin
     end if;
 
     v_count := v_count operator(pg_catalog.+) 1;
-    if v_count operator(pg_catalog.<=) 100 then
-      v_done := v_done operator(pg_catalog.||) worker.processed_task(
-        v_run, v_asked, v_state, v_error, v_again,
-        1000 operator(pg_catalog.*) extract(epoch from pg_catalog.clock_timestamp() operator(pg_catalog.-) v_start));
-    end if;
+    v_done := v_done operator(pg_catalog.||) worker.processed_tasks(
+      v_runs, array[v_asked], array[v_state], array[v_error], array[v_again],
+      array[pg_catalog.clock_timestamp() operator(pg_catalog.-) v_start], 101 operator(pg_catalog.-) v_count);
     if v_hooks then
       call worker.run_after_calls(p_commits, null, v_hints);
     end if;
@@ -138,7 +141,7 @@ begin
   end loop;
   call worker.run_after_calls(p_commits, null, v_hints);
   if v_hints is not null then
-    perform pg_catalog.set_config('worker.pace', v_pace::pg_catalog.text, false);
+    perform pg_catalog.set_config('worker.pace', worker.noted_pace(v_pace, v_limit), false);
   end if;
   perform pg_catalog.set_config('worker.processed', v_done::pg_catalog.text, false);
 end;
