@@ -132,7 +132,8 @@ CREATE TYPE worker.sql_run AS (
 	before_call text,
 	attempt integer,
 	failures integer,
-	max_attempts integer
+	max_attempts integer,
+	is_batched boolean
 );
 ALTER TYPE worker.sql_run OWNER TO catchment_owner;
 CREATE TYPE worker.whereabouts AS (
@@ -293,6 +294,7 @@ CREATE TABLE worker.command_registry (
     max_running integer,
     rate integer,
     rate_per interval DEFAULT '00:00:01'::interval NOT NULL,
+    is_batched boolean DEFAULT true NOT NULL,
     description text,
     payload_schema jsonb,
     project text,
@@ -474,6 +476,13 @@ CREATE SEQUENCE worker.backend
     NO MAXVALUE
     CACHE 1;
 ALTER SEQUENCE worker.backend OWNER TO catchment_owner;
+CREATE SEQUENCE worker.batch
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+ALTER SEQUENCE worker.batch OWNER TO catchment_owner;
 CREATE TABLE worker.blocked (
     id bigint NOT NULL,
     reason text NOT NULL,
@@ -1217,6 +1226,8 @@ GRANT ALL ON FUNCTION worker.alike(p_name text, p_names text[]) TO catchment_wor
 REVOKE ALL ON PROCEDURE worker.analyze_tables(IN p_payload jsonb, INOUT p_info jsonb) FROM PUBLIC;
 GRANT ALL ON PROCEDURE worker.analyze_tables(IN p_payload jsonb, INOUT p_info jsonb) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.announce_queue() FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.announce_start(p_run worker.sql_run) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.announce_start(p_run worker.sql_run) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.app_of(p_handler text) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.app_of(p_handler text) TO catchment_read;
 GRANT ALL ON FUNCTION worker.app_of(p_handler text) TO catchment_worker;
@@ -1227,13 +1238,17 @@ REVOKE ALL ON FUNCTION worker.attempt_fate(p_task_id bigint, p_fence bigint, p_a
 GRANT ALL ON FUNCTION worker.attempt_fate(p_task_id bigint, p_fence bigint, p_attempt integer) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.backends_to_signal(p_step text, p_dead bigint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.backends_to_signal(p_step text, p_dead bigint[]) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.batch_limit(p_asked integer, p_claimed integer, p_begun integer, p_took interval, p_span interval) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.batch_limit(p_asked integer, p_claimed integer, p_begun integer, p_took interval, p_span interval) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.begin_session(p_queue text, p_mode text, p_commits boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.begin_session(p_queue text, p_mode text, p_commits boolean) TO catchment_worker;
-REVOKE ALL ON FUNCTION worker.begin_task(p_queue text, p_tier integer, p_max_priority integer, p_sweeps boolean) FROM PUBLIC;
-GRANT ALL ON FUNCTION worker.begin_task(p_queue text, p_tier integer, p_max_priority integer, p_sweeps boolean) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.begin_tasks(p_queue text, p_tier integer, p_max_priority integer, p_sweeps boolean, p_limit integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.begin_tasks(p_queue text, p_tier integer, p_max_priority integer, p_sweeps boolean, p_limit integer) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.behind(p_head_id bigint, p_halted_at timestamp with time zone, p_queue text, p_lane text, p_ahead bigint, p_now timestamp with time zone) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.blamed_child(p_scope_id bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.bulk_page(p_verb text, p_filter jsonb, p_until timestamp with time zone, p_before_id bigint, p_at timestamp with time zone, p_id bigint, p_looked integer) FROM PUBLIC;
+REVOKE ALL ON PROCEDURE worker.call_handler(IN p_run worker.sql_run, INOUT p_info jsonb) FROM PUBLIC;
+GRANT ALL ON PROCEDURE worker.call_handler(IN p_run worker.sql_run, INOUT p_info jsonb) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.call_of(p_signature text) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.call_of(p_signature text) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.call_text(p_name text, p_args integer) FROM PUBLIC;
@@ -1308,6 +1323,8 @@ GRANT SELECT ON TABLE worker.schedule TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.due_schedules() FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.due_schedules() TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.due_time(p_schedule worker.schedule, p_now timestamp with time zone) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.end_batch(p_ids bigint[], p_fences bigint[], p_asked text[], p_errors jsonb[], p_infos jsonb[], OUT p_states text[], OUT p_again interval[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.end_batch(p_ids bigint[], p_fences bigint[], p_asked text[], p_errors jsonb[], p_infos jsonb[], OUT p_states text[], OUT p_again interval[]) TO catchment_worker;
 REVOKE ALL ON PROCEDURE worker.end_bulk(IN p_payload jsonb) FROM PUBLIC;
 GRANT ALL ON PROCEDURE worker.end_bulk(IN p_payload jsonb) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.end_by_snooze(p_until timestamp with time zone, p_reason text) FROM PUBLIC;
@@ -1324,6 +1341,8 @@ GRANT ALL ON PROCEDURE worker.enqueue_analyze_tables(VARIADIC p_tables regclass[
 REVOKE ALL ON FUNCTION worker.enqueue_many(p_command text, p_payloads jsonb[], p_priority integer, p_lanes text[], p_scheduled_at timestamp with time zone, p_trace text) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.enqueue_many(p_command text, p_payloads jsonb[], p_priority integer, p_lanes text[], p_scheduled_at timestamp with time zone, p_trace text) TO catchment_enqueue;
 REVOKE ALL ON FUNCTION worker.enter_again(p_task worker.task) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.enter_batched(p_task_id bigint, p_is_batched boolean, p_command text, p_pace jsonb, p_ends_at timestamp with time zone, p_is_first boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.enter_batched(p_task_id bigint, p_is_batched boolean, p_command text, p_pace jsonb, p_ends_at timestamp with time zone, p_is_first boolean) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.enter_task(p_task_id bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.enter_task(p_task_id bigint) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.expire_deadlines(p_only bigint) FROM PUBLIC;
@@ -1436,6 +1455,8 @@ GRANT ALL ON FUNCTION worker.interrupt_abandoned(p_dead bigint[], p_only bigint)
 REVOKE ALL ON FUNCTION worker.interrupt_orphans(p_only bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.interrupt_orphans(p_only bigint) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.is_before(p_left text, p_right text, p_type text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.is_brief(p_pace jsonb, p_command text) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.is_brief(p_pace jsonb, p_command text) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.is_cancelling(p_task_id bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.is_idle(p_scope_id bigint, p_new integer) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.is_in_code(p_name text) FROM PUBLIC;
@@ -1443,6 +1464,10 @@ REVOKE ALL ON FUNCTION worker.keep_engine() FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.keep_engine() TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.keep_step(p_step text, p_dead bigint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.keep_step(p_step text, p_dead bigint[]) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.known_limit(p_pace jsonb) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.known_limit(p_pace jsonb) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.known_pace() FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.known_pace() TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.known_position(p_name text, p_own text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.lane_figures(p_order text, p_limit integer, p_pages integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.lane_figures(p_order text, p_limit integer, p_pages integer) TO catchment_read;
@@ -1462,6 +1487,8 @@ GRANT ALL ON FUNCTION worker.list_lanes(p_queue text, p_state text, p_limit inte
 GRANT ALL ON FUNCTION worker.list_lanes(p_queue text, p_state text, p_limit integer, p_most integer) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.lock_holders(p_keys bigint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.lock_holders(p_keys bigint[]) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.lock_patience(p_patience interval) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.lock_patience(p_patience interval) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.lock_scope(p_scope_id bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.lock_signalled() FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.lock_signalled() TO catchment_worker;
@@ -1474,6 +1501,8 @@ REVOKE ALL ON FUNCTION worker.mark_dead_workers(p_grace interval, p_only bigint[
 GRANT ALL ON FUNCTION worker.mark_dead_workers(p_grace interval, p_only bigint[]) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.may_analyze(p_table oid) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.may_analyze(p_table oid) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.may_batch() FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.may_batch() TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.may_fire(p_schedule worker.schedule) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.merge_into_pending(p_key text, p_rules jsonb, p_payload jsonb, p_priority integer, p_scheduled_at timestamp with time zone) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.merge_payload(p_rules jsonb, p_old jsonb, p_new jsonb) FROM PUBLIC;
@@ -1481,6 +1510,8 @@ REVOKE ALL ON FUNCTION worker.merge_value(p_key text, p_rule jsonb, p_old jsonb,
 REVOKE ALL ON FUNCTION worker.moment() FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.moment() TO catchment_read;
 GRANT ALL ON FUNCTION worker.moment() TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.more_durable(p_one text, p_other text) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.more_durable(p_one text, p_other text) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.new_troubles(p_since timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.new_troubles(p_since timestamp with time zone) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.next_cron(p_cron text, p_timezone text, p_after timestamp with time zone) FROM PUBLIC;
@@ -1494,9 +1525,13 @@ REVOKE ALL ON FUNCTION worker.next_on_date(p_cron worker.cron, p_timezone text, 
 REVOKE ALL ON FUNCTION worker.next_serial(p_scope_ids bigint[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.next_time(p_every interval, p_cron text, p_timezone text, p_previous timestamp with time zone, p_now timestamp with time zone) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.note_offspring(p_fence bigint, p_child_mode text, p_on_child_failure text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.note_pace(p_pace jsonb, p_command text, p_is_brief boolean, p_was_undone boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.note_pace(p_pace jsonb, p_command text, p_is_brief boolean, p_was_undone boolean) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.note_run(p_name text, p_due timestamp with time zone, p_missed_from timestamp with time zone, p_fate text, p_task_id bigint, p_next_at timestamp with time zone) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.note_trouble(p_step text, p_item text, p_sqlstate text, p_message text) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.note_trouble(p_step text, p_item text, p_sqlstate text, p_message text) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.noted_pace(p_pace jsonb, p_limit integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.noted_pace(p_pace jsonb, p_limit integer) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.notify(p_channel text, p_payload text) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.notify(p_channel text, p_payload text) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.now() FROM PUBLIC;
@@ -1510,6 +1545,8 @@ REVOKE ALL ON FUNCTION worker.open_scopes(p_ended worker.ended[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.open_tasks(p_queues text[], p_commands text[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.open_tasks(p_queues text[], p_commands text[]) TO catchment_read;
 GRANT ALL ON FUNCTION worker.open_tasks(p_queues text[], p_commands text[]) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.opens_scope(p_fence bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.opens_scope(p_fence bigint) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.own_backend_key() FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.parse_cron(p_cron text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.pause_before_try(p_try integer) FROM PUBLIC;
@@ -1528,6 +1565,8 @@ GRANT ALL ON FUNCTION worker.procedure_signatures(p_name text, p_args integer) T
 GRANT ALL ON FUNCTION worker.procedure_signatures(p_name text, p_args integer) TO catchment_worker;
 REVOKE ALL ON PROCEDURE worker.process_tasks(IN p_batch_size integer, IN p_max_runtime_ms integer, IN p_queue text, IN p_max_priority integer, IN p_mode text) FROM PUBLIC;
 GRANT ALL ON PROCEDURE worker.process_tasks(IN p_batch_size integer, IN p_max_runtime_ms integer, IN p_queue text, IN p_max_priority integer, IN p_mode text) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.processed_tasks(p_runs worker.sql_run[], p_asked text[], p_states text[], p_errors jsonb[], p_again interval[], p_took interval[], p_most integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.processed_tasks(p_runs worker.sql_run[], p_asked text[], p_states text[], p_errors jsonb[], p_again interval[], p_took interval[], p_most integer) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.promote_due(p_limit integer, p_only bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.promote_due(p_limit integer, p_only bigint) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.pulse() FROM PUBLIC;
@@ -1604,14 +1643,18 @@ REVOKE ALL ON FUNCTION worker.rouse_limited() FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.rouse_limited() TO catchment_worker;
 REVOKE ALL ON PROCEDURE worker.run_after_calls(IN p_commits boolean, IN p_limit integer, IN p_hints text[]) FROM PUBLIC;
 GRANT ALL ON PROCEDURE worker.run_after_calls(IN p_commits boolean, IN p_limit integer, IN p_hints text[]) TO catchment_worker;
+REVOKE ALL ON PROCEDURE worker.run_batch(IN p_runs worker.sql_run[], IN p_hints text[], IN p_until timestamp with time zone, INOUT p_pace jsonb, INOUT p_done jsonb, INOUT p_count integer, INOUT p_limit integer, INOUT p_alone integer, INOUT p_opens boolean, INOUT p_hooks boolean) FROM PUBLIC;
+GRANT ALL ON PROCEDURE worker.run_batch(IN p_runs worker.sql_run[], IN p_hints text[], IN p_until timestamp with time zone, INOUT p_pace jsonb, INOUT p_done jsonb, INOUT p_count integer, INOUT p_limit integer, INOUT p_alone integer, INOUT p_opens boolean, INOUT p_hooks boolean) TO catchment_worker;
+REVOKE ALL ON PROCEDURE worker.run_batched(IN p_run worker.sql_run, IN p_is_clean boolean, IN p_patience interval, IN p_lock_timeout text, INOUT p_state text, INOUT p_error jsonb, INOUT p_info jsonb, INOUT p_took interval) FROM PUBLIC;
+GRANT ALL ON PROCEDURE worker.run_batched(IN p_run worker.sql_run, IN p_is_clean boolean, IN p_patience interval, IN p_lock_timeout text, INOUT p_state text, INOUT p_error jsonb, INOUT p_info jsonb, INOUT p_took interval) TO catchment_worker;
 REVOKE ALL ON PROCEDURE worker.run_before(IN p_task_id bigint, IN p_procedure text, IN p_payload jsonb) FROM PUBLIC;
 GRANT ALL ON PROCEDURE worker.run_before(IN p_task_id bigint, IN p_procedure text, IN p_payload jsonb) TO catchment_worker;
 REVOKE ALL ON PROCEDURE worker.run_bulk(IN p_payload jsonb, INOUT p_info jsonb) FROM PUBLIC;
 GRANT ALL ON PROCEDURE worker.run_bulk(IN p_payload jsonb, INOUT p_info jsonb) TO catchment_worker;
 REVOKE ALL ON PROCEDURE worker.run_bulk_batch(IN p_payload jsonb, INOUT p_info jsonb) FROM PUBLIC;
 GRANT ALL ON PROCEDURE worker.run_bulk_batch(IN p_payload jsonb, INOUT p_info jsonb) TO catchment_worker;
-REVOKE ALL ON PROCEDURE worker.run_handler(IN p_run worker.sql_run, IN p_commits boolean, INOUT p_state text, INOUT p_error jsonb) FROM PUBLIC;
-GRANT ALL ON PROCEDURE worker.run_handler(IN p_run worker.sql_run, IN p_commits boolean, INOUT p_state text, INOUT p_error jsonb) TO catchment_worker;
+REVOKE ALL ON PROCEDURE worker.run_handler(IN p_run worker.sql_run, IN p_commits boolean, INOUT p_state text, INOUT p_error jsonb, INOUT p_took interval) FROM PUBLIC;
+GRANT ALL ON PROCEDURE worker.run_handler(IN p_run worker.sql_run, IN p_commits boolean, INOUT p_state text, INOUT p_error jsonb, INOUT p_took interval) TO catchment_worker;
 REVOKE ALL ON PROCEDURE worker.run_hook(IN p_task_id bigint, IN p_source text, IN p_call text, IN p_payload jsonb, IN p_commits boolean) FROM PUBLIC;
 GRANT ALL ON PROCEDURE worker.run_hook(IN p_task_id bigint, IN p_source text, IN p_call text, IN p_payload jsonb, IN p_commits boolean) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.run_schedule(p_name text) FROM PUBLIC;
@@ -1679,6 +1722,8 @@ GRANT ALL ON FUNCTION worker.slots_taken(p_most integer) TO catchment_read;
 GRANT ALL ON FUNCTION worker.slots_taken(p_most integer) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.snooze(p_delay interval, p_reason text) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.snooze(p_delay interval, p_reason text) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.snooze_request(p_error jsonb) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.snooze_request(p_error jsonb) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.snooze_task(p_task_id bigint, p_fence bigint, p_until timestamp with time zone, p_reason text) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.snooze_task(p_task_id bigint, p_fence bigint, p_until timestamp with time zone, p_reason text) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.snoozed_until(p_error jsonb, p_now timestamp with time zone) FROM PUBLIC;
