@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import statistics
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from psycopg import Connection

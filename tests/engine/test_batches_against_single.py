@@ -55,12 +55,10 @@ def _run(engine: Engine, seed: int, name: str) -> tuple[list[Any], list[Any]]:
 
 @pytest.mark.parametrize("seed", often(1, now_and_then=range(2, 40)))
 def test_batches_have_the_outcomes_of_single_tasks(committed: Engine, connect: Connect, seed: int) -> None:
-    committed.conn.execute("update worker.queue_registry set mode = 'concurrent', max_depth = null where queue = 'work'")
+    committed.conn.execute("update worker.queue_registry set mode = 'concurrent', max_depth = null ")
     committed.command("quick")
     committed.command("hooked", after_procedure="probe.note")
     fiber = Engine(connect())
-    fiber.conn.execute(
-        "select set_config('worker.worker_id', worker_id::text, false) from worker.register_worker('w')"
-    )
+    fiber.conn.execute("select set_config('worker.worker_id', worker_id::text, false) from worker.register_worker('w')")
     fiber.value("select set_config('worker.pace', %s, false)", '{"act": [0, 4], "quick": [0, 4], "hooked": [0, 4]}')
     assert _run(fiber, seed, "b") == _run(committed, seed, "a")

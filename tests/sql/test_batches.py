@@ -184,9 +184,7 @@ def test_rows_of_a_temporary_table_are_not_seen_by_the_next_handler(worker: Engi
 
 
 @pytest.mark.parametrize("why", ["command", "constraint", "isolation", "no worker"])
-def test_where_it_could_be_seen_each_task_has_its_own_transaction(
-    worker: Engine, connect: Connect, why: str
-) -> None:
+def test_where_it_could_be_seen_each_task_has_its_own_transaction(worker: Engine, connect: Connect, why: str) -> None:
     match why:
         case "command":
             worker.conn.execute("update worker.command_registry set is_batched = false")
@@ -266,7 +264,7 @@ def test_killed_batch_is_interrupted_once_and_then_runs_one_by_one(worker: Engin
     pid = victim.info.backend_pid
 
     def broken() -> None:
-        with pytest.raises(Exception, match="terminat|closed"):
+        with pytest.raises(Exception, match=r"terminat|closed"):
             one_batch(victim, 3)
 
     thread = threading.Thread(target=broken)
