@@ -108,7 +108,7 @@ grant execute on function
   worker.fire_schedule(text), worker.close_idle_scopes(bigint, integer), worker.begin_session(text, text, boolean),
   worker.begin_tasks(text, integer, integer, boolean, integer), worker.enter_task(bigint), worker.leave_task(),
   worker.announce_start(worker.sql_run), worker.snooze_request(jsonb),
-  worker.processed_tasks(worker.sql_run[], text[], text[], jsonb[], interval[], interval[], integer),
+  worker.processed_task(worker.sql_run, text, text, jsonb, interval, interval),
   worker.may_batch(), worker.noted_pace(jsonb, integer), worker.known_limit(jsonb),
   worker.enter_batched(bigint, boolean, text, jsonb, timestamptz, boolean), worker.opens_scope(bigint),
   worker.known_pace(),

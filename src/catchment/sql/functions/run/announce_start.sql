@@ -1,17 +1,13 @@
--- announce_start: say by a notice that a handler starts, if the session asks for it. The client gets it at once, not at
--- the end of the call.
---
---   session reads worker.log_starts
+-- announce_start: say by a notice that a handler starts, for sessions that ask for it. The client gets it at once, not
+-- at the end of the call.
 create or replace function worker.announce_start(p_run worker.sql_run)
   returns void
   language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 begin
-  if current_setting('worker.log_starts', true) = 'on' then
-    raise notice using
-      message = 'task.started',
-      detail = jsonb_build_object('task_id', p_run.id, 'command', p_run.command, 'attempt', p_run.attempt,
-                                  'is_join', p_run.is_join);
-  end if;
+  raise notice using
+    message = 'task.started',
+    detail = jsonb_build_object('task_id', p_run.id, 'command', p_run.command, 'attempt', p_run.attempt,
+                                'is_join', p_run.is_join);
 end;
 $$;

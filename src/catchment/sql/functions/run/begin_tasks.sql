@@ -27,6 +27,8 @@ declare
   v_has_gates   boolean;
   v_queue       worker.queue_registry;
   v_claimed     worker.claimed[];
+  v_one         worker.claimed;
+  v_command     worker.command_registry;
   v_run         worker.sql_run;
   v_before      text;
 begin
@@ -69,15 +71,16 @@ begin
                                     format('procedure %s does not exist', v_claimed[1].before_procedure));
     end if;
   end if;
-  return query
-    select c.id, c.fence, c.command, c.payload,
-           case c.phase when 1 then r.join_signature else r.handler_signature end,
-           case c.phase when 1 then r.join_procedure else r.handler_procedure end,
-           c.phase = 1, v_before, c.attempt, c.failures, c.max_attempts,
-           coalesce(r.is_batched and c.phase = 0 and c.attempt = 1 and c.before_procedure is null
-                    and r.limit_key is null, false)
-      from unnest(v_claimed) with ordinality as c
-      left join worker.command_registry as r on r.command = c.command
-     order by c.ordinality;
+  foreach v_one in array v_claimed loop
+    if v_one.command is distinct from v_command.command then
+      select c.* into v_command from worker.command_registry as c where c.command = v_one.command;
+    end if;
+    return next (v_one.id, v_one.fence, v_one.command, v_one.payload,
+                 case v_one.phase when 1 then v_command.join_signature else v_command.handler_signature end,
+                 case v_one.phase when 1 then v_command.join_procedure else v_command.handler_procedure end,
+                 v_one.phase = 1, v_before, v_one.attempt, v_one.failures, v_one.max_attempts,
+                 coalesce(v_command.is_batched and v_one.phase = 0 and v_one.attempt = 1
+                          and v_one.before_procedure is null and v_command.limit_key is null, false))::worker.sql_run;
+  end loop;
 end;
 $$;

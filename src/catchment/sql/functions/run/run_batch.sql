@@ -49,6 +49,7 @@ declare
   v_errors  pg_catalog.jsonb[] := pg_catalog.array_fill(null::pg_catalog.jsonb, array[v_size]);
   v_infos   pg_catalog.jsonb[] := v_errors;
   v_times   pg_catalog.interval[];
+  v_log     pg_catalog.jsonb := '[]';
   v_states  pg_catalog.text[];
   v_again   pg_catalog.interval[];
 begin
@@ -123,11 +124,12 @@ begin
   perform pg_catalog.set_config('synchronous_commit', v_wanted, true);
   commit;
 
-  if v_begun operator(pg_catalog.>) 0 then
-    p_done := p_done operator(pg_catalog.||) worker.processed_tasks(
-      p_runs, v_asked, v_states, v_errors, v_again, v_times, 100 operator(pg_catalog.-) p_count);
-    p_count := p_count operator(pg_catalog.+) v_begun;
-  end if;
+  for i in 1 .. least(v_begun, 100 operator(pg_catalog.-) p_count) loop
+    v_log := v_log operator(pg_catalog.||) worker.processed_task(
+      p_runs[i], v_asked[i], v_states[i], v_errors[i], v_again[i], v_times[i]);
+  end loop;
+  p_done := p_done operator(pg_catalog.||) v_log;
+  p_count := p_count operator(pg_catalog.+) v_begun;
   p_opens := v_waits;
   p_limit := case when p_alone operator(pg_catalog.>) 0 then 1
                   else worker.batch_limit(p_limit, v_size, v_begun, v_took, c_span) end;

@@ -3,7 +3,7 @@
 -- of a worker, whose settings are reset after each handler, tasks of brief commands are claimed and run several at a
 -- time: see run_batch.
 --
---   session sets synchronous_commit, worker.pace, worker.processed
+--   session reads worker.log_starts, sets synchronous_commit, worker.pace, worker.processed
 create or replace procedure worker.run_tasks(
   p_commits         boolean,
   p_batch_size      integer,
@@ -24,6 +24,7 @@ declare
   v_limit  integer := 1; -- how many tasks to claim
   v_alone  integer := 0; -- how many tasks have to run by themselves before several may be claimed
   v_may    boolean;
+  v_brief  boolean;
   v_pace   pg_catalog.jsonb;
   v_runs   worker.sql_run[];
   v_run    worker.sql_run;
@@ -99,7 +100,9 @@ begin
       continue;
     end if;
 
-    perform worker.announce_start(v_run);
+    if pg_catalog.current_setting('worker.log_starts', true) operator(pg_catalog.=) 'on' then
+      perform worker.announce_start(v_run);
+    end if;
     perform worker.enter_task(v_run.id);
     v_error := null;
     v_again := null;
@@ -121,21 +124,29 @@ begin
     end if;
 
     v_count := v_count operator(pg_catalog.+) 1;
-    v_done := v_done operator(pg_catalog.||) worker.processed_tasks(
-      v_runs, array[v_asked], array[v_state], array[v_error], array[v_again],
-      array[pg_catalog.clock_timestamp() operator(pg_catalog.-) v_start], 101 operator(pg_catalog.-) v_count);
+    if v_count operator(pg_catalog.<=) 100 then
+      v_done := v_done operator(pg_catalog.||) worker.processed_task(
+        v_run, v_asked, v_state, v_error, v_again, pg_catalog.clock_timestamp() operator(pg_catalog.-) v_start);
+    end if;
     if v_hooks then
       call worker.run_after_calls(p_commits, null, v_hints);
     end if;
     exit when p_mode is null and v_tier operator(pg_catalog.=) 1 and v_state operator(pg_catalog.=) 'waiting';
     if v_hints is not null then
-      v_pace := worker.note_pace(v_pace, v_run.command, v_error is null and v_took operator(pg_catalog.<) c_brief);
       v_alone := greatest(v_alone operator(pg_catalog.-) 1, 0);
       v_limit := 1;
-      if v_alone operator(pg_catalog.=) 0 and v_run.is_batched and worker.is_brief(v_pace, v_run.command) then
-        v_may := coalesce(v_may, worker.may_batch());
-        v_limit := case when v_may and pg_catalog.pg_my_temp_schema() operator(pg_catalog.=) 0::pg_catalog.oid then 2
-                        else 1 end;
+      if v_run.is_batched then
+        v_brief := worker.is_brief(v_pace, v_run.command);
+        if not v_brief or v_error is not null or v_took operator(pg_catalog.>=) c_brief then
+          v_pace := worker.note_pace(v_pace, v_run.command,
+                                     v_error is null and v_took operator(pg_catalog.<) c_brief);
+          v_brief := worker.is_brief(v_pace, v_run.command);
+        end if;
+        if v_brief and v_alone operator(pg_catalog.=) 0 then
+          v_may := coalesce(v_may, worker.may_batch());
+          v_limit := case when v_may and pg_catalog.pg_my_temp_schema() operator(pg_catalog.=) 0::pg_catalog.oid then 2
+                          else 1 end;
+        end if;
       end if;
     end if;
   end loop;
