@@ -1565,8 +1565,8 @@ GRANT ALL ON FUNCTION worker.procedure_signatures(p_name text, p_args integer) T
 GRANT ALL ON FUNCTION worker.procedure_signatures(p_name text, p_args integer) TO catchment_worker;
 REVOKE ALL ON PROCEDURE worker.process_tasks(IN p_batch_size integer, IN p_max_runtime_ms integer, IN p_queue text, IN p_max_priority integer, IN p_mode text) FROM PUBLIC;
 GRANT ALL ON PROCEDURE worker.process_tasks(IN p_batch_size integer, IN p_max_runtime_ms integer, IN p_queue text, IN p_max_priority integer, IN p_mode text) TO catchment_worker;
-REVOKE ALL ON FUNCTION worker.processed_tasks(p_runs worker.sql_run[], p_asked text[], p_states text[], p_errors jsonb[], p_again interval[], p_took interval[], p_most integer) FROM PUBLIC;
-GRANT ALL ON FUNCTION worker.processed_tasks(p_runs worker.sql_run[], p_asked text[], p_states text[], p_errors jsonb[], p_again interval[], p_took interval[], p_most integer) TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.processed_task(p_run worker.sql_run, p_asked text, p_state text, p_error jsonb, p_again interval, p_took interval) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.processed_task(p_run worker.sql_run, p_asked text, p_state text, p_error jsonb, p_again interval, p_took interval) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.promote_due(p_limit integer, p_only bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.promote_due(p_limit integer, p_only bigint) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.pulse() FROM PUBLIC;
