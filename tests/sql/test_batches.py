@@ -226,15 +226,15 @@ def test_lost_claim_undoes_the_batch_and_each_runs_alone(worker: Engine, connect
     with in_thread(worker.conn, 3):
         wait_until(lambda: other.value("select count(*) = 3 from worker.running"))
         wait_until(lambda: other.value(WAITS))
-        fence = other.value("select fence from worker.running where id = %s", tasks[2])
+        fence = other.value("select fence from worker.running where id = %s", tasks[0])
         other.conn.execute(
-            "select worker.settle(array[%s::bigint], array[%s::bigint], array['interrupted'])", [tasks[2], fence]
+            "select worker.settle(array[%s::bigint], array[%s::bigint], array['interrupted'])", [tasks[0], fence]
         )
         other.conn.execute("select pg_advisory_unlock(42)")
     worker.drain("many")
     assert [worker.state(t) for t in tasks] == ["completed"] * 3
     assert _effects(worker) == [(t, 1) for t in tasks]
-    assert [worker.task(t)["attempt"] for t in tasks] == [1, 1, 2]
+    assert [worker.task(t)["attempt"] for t in tasks] == [2, 1, 1]
     worker.check()
 
 
