@@ -148,6 +148,7 @@ def test_register_writes_every_option(db: str, connect: Any) -> None:
         "dedup": [],
         "merge": {"n": {"op": "max", "type": "numeric"}},
         "on_failure": "continue",
+        "is_batched": True,
         "limit_key": None,
         "max_running": None,
         "rate": None,

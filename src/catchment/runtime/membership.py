@@ -144,7 +144,8 @@ class Membership:
         options = self._options
         async with await connect_async(self._dsn, name="catchment worker") as conn:
             with Call(conn, options.call_timeout.total_seconds()):
-                # Together: a worker whose schedules are refused does not exist.
+                # Together: a worker whose schedules are refused does not exist, and one that is paused is never seen
+                # without that.
                 async with conn.transaction():
                     identity = await worker_store.register(
                         conn,
@@ -158,8 +159,8 @@ class Membership:
                     )
                     if self._schedules:
                         await worker_store.declare_schedules(conn, identity, self._schedules)
-                if self._asked is not None:
-                    await worker_store.ask_again(conn, identity, self._asked)
+                    if self._asked is not None:
+                        await worker_store.ask_again(conn, identity, self._asked)
                 if not options.is_single:
                     return identity
                 busy = await worker_store.take_top(conn, identity, [q.name for q in queues if q.is_serial])
