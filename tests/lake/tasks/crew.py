@@ -68,7 +68,7 @@ class LakeCrew:
         """Wait until no worker has or gets a task, such as the sweep after a refresh: a refresh is spread over those
         that are free when it begins."""
         open_tasks = "select id from worker.tasks where queue = 'lake' and state in ('pending', 'processing')"
-        # One more: whoever asks.
+        # The caller counts as one more.
         wait_until(
             lambda: not self.case.pg(open_tasks) and self.case.control.free_slots() == len(self.workers) + 1,
             seconds=120,

@@ -117,9 +117,8 @@ async def read(reader: Reader, _query: NowQuery) -> NowAnswer:
 def _urgency(queue: QueueNow) -> tuple[bool, bool, str]:
     """Queues with something in them, or paused, come first, then by name: rows that keep changing places cannot be
     read."""
-    is_busy = bool(queue.ready or queue.processing or queue.waiting or queue.blocked or queue.later or queue.failed)
-    is_busy = is_busy or queue.paused_at is not None
-    return (not is_busy, queue.queue == "maintenance", queue.queue)
+    figures = (queue.ready, queue.processing, queue.waiting, queue.blocked, queue.later, queue.failed)
+    return (not any(figures) and queue.paused_at is None, queue.queue == "maintenance", queue.queue)
 
 
 def _title(answer: NowAnswer) -> str:
