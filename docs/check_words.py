@@ -1,0 +1,71 @@
+"""Find phrases that the documentation avoids, in every text that a reader of the project sees.
+
+python docs/check_words.py [FILE…]
+
+Prints each with its line and what to write instead, and exits with 1 if there is one. Of Python files it reads comments
+and strings, of all others the whole text.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import sys
+import tokenize
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+FOLDERS = ("src", "docs", "examples", "deploy", "bench")
+KINDS = {".py", ".md", ".sql", ".html", ".js", ".yaml", ".yml", ".toml", ".txt"}
+# Pattern, and what to write instead.
+PHRASES = {
+    r"\btold\b": "detected, reported, asked, notified",
+    r"\banew\b": "again, rebuilt, recreated",
+    r"\bso many\b": "the number, or N",
+    r"\b(?:somebody|someone)\b": "who: a user, another session",
+    r"\bwhoever\b": "who: the caller, the worker that",
+    r"\bof (?:its|their) own\b": "its own …, a separate …",
+    r"\bthat (?:is|are) none\b": "invalid",
+    r"\b(?:left|leave|leaves|leaving) out\b": "skipped, omitted",
+    r"\bgive?s? back what\b": "returns",
+    r"\b\w+'s(?=[,.;:)]|$)": "the noun that belongs to whom",
+}
+PATTERN = re.compile("|".join(f"({phrase})" for phrase in PHRASES), re.IGNORECASE | re.MULTILINE)
+ADVICE = list(PHRASES.values())
+SELF = Path(__file__).resolve()
+
+
+def files() -> list[Path]:
+    inside = (path for folder in FOLDERS for path in (ROOT / folder).rglob("*"))
+    return sorted(path for path in (*ROOT.iterdir(), *inside) if path.suffix in KINDS and path != SELF)
+
+
+def texts(path: Path) -> Iterator[tuple[int, str]]:
+    """The texts of a file with the lines on which they begin."""
+    source = path.read_text(encoding="utf-8")
+    if path.suffix != ".py":
+        yield 1, source
+        return
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type in (tokenize.COMMENT, tokenize.STRING):
+            yield token.start[0], token.string
+
+
+def complaints(path: Path) -> Iterator[str]:
+    for first, text in texts(path):
+        for match in PATTERN.finditer(text):
+            line = first + text.count("\n", 0, match.start())
+            advice = ADVICE[(match.lastindex or 1) - 1]
+            yield f"{path.relative_to(ROOT)}:{line}: “{match[0]}” ({advice})"
+
+
+def main(arguments: list[str]) -> int:
+    chosen = [Path(argument).resolve() for argument in arguments] or files()
+    lines = [line for path in chosen for line in complaints(path)]
+    print("\n".join(lines) if lines else f"{len(chosen)} files: nothing to fix")
+    return 1 if lines else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
