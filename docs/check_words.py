@@ -29,7 +29,9 @@ PHRASES = {
     r"\bthat (?:is|are) none\b": "invalid",
     r"\b(?:left|leave|leaves|leaving) out\b": "skipped, omitted",
     r"\bgive?s? back what\b": "returns",
-    r"\b\w+'s(?=[,.;:)]|$)": "the noun that belongs to whom",
+    r"\bdefaults to the [\w ]+'s(?=[,.;])": "name what belongs to it: the command's priority",
+    r"\bunless given\b": "Defaults to X.",
+    r"\bas the \w+'s(?=[,.;])": "like App.enqueue",
 }
 PATTERN = re.compile("|".join(f"({phrase})" for phrase in PHRASES), re.IGNORECASE | re.MULTILINE)
 ADVICE = list(PHRASES.values())
