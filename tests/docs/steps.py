@@ -59,8 +59,7 @@ PROCESS_PAGES = [
 TYPED_PAGE = HOW_TO / "check-your-calls.md"
 # Pages whose SQL runs in one transaction that is rolled back.
 SQL_PAGES = [
-    ROOT / "README.md",
-    *(page for page in sorted(HOW_TO.glob("*.md")) if page not in (*LIVE_PAGES, S3_PAGE, *PROCESS_PAGES, TYPED_PAGE)),
+    page for page in sorted(HOW_TO.glob("*.md")) if page not in (*LIVE_PAGES, S3_PAGE, *PROCESS_PAGES, TYPED_PAGE)
 ]
 
 

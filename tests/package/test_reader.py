@@ -24,19 +24,16 @@ DYNAMIC = ROOT / "docs" / "how-to" / "create-a-dynamic-table.md"
 PAGES = [README, TUTORIAL, REGISTER, DYNAMIC]
 PYTHONS = find_pythons()
 # The extras, and the pages that can be read with them and a server of one's own.
-WITH_A_SERVER = [("", README), ("", TUTORIAL), ("[register]", REGISTER), ("[lake]", DYNAMIC)]
+WITH_A_SERVER = [("[lake]", README), ("", TUTORIAL), ("[register]", REGISTER), ("[lake]", DYNAMIC)]
 # The extras, and the pages that can be read with nothing else.
 EMBEDDED = [
-    ("[embedded]", README),
+    ("[embedded,lake]", README),
     ("[embedded]", TUTORIAL),
     *(("[all]", page) for page in PAGES),
 ]
 
 MOST_BYTES = 60 * 2**20
 OF_EVERY_ENVIRONMENT = ("pip", "setuptools", "_distutils_hack", "distutils-precedence", "pkg_resources")
-
-# The demo of the page with fewer children and without the dynamic table, which tests/cli shows too.
-SHORT_DEMO = 'catchment() { [ "$*" != demo ] || set -- demo --no-lake --children 10; command catchment "$@"; }'
 
 Read = Callable[..., int]
 
@@ -46,7 +43,7 @@ def read() -> Iterator[Read]:
     """Reads a page in a new folder, with an environment and a DSN, or the server that comes with the package."""
     with ExitStack() as stack:
 
-        def read_page(page: Path, environment: Environment, dsn: str | None = None, *, first: str = "") -> int:
+        def read_page(page: Path, environment: Environment, dsn: str | None = None) -> int:
             folder = make_folder("reader")
             stack.callback(shutil.rmtree, folder, ignore_errors=True)
             home = folder / "home"
@@ -59,8 +56,6 @@ def read() -> Iterator[Read]:
                 reader = Reader(environment, desk, clean_environment(HOME=str(home), **database), inner)
                 if dsn is not None:
                     reader.type("catchment migrate")
-                if first:
-                    reader.type(first)
                 return reader.read(page)
 
         yield read_page
@@ -75,7 +70,7 @@ def shelf() -> Iterator[Path]:
 
 
 def test_the_readme_works_in_an_empty_folder(wheel: Path, shelf: Path, read: Read) -> None:
-    assert read(README, make_quick(shelf / "quick", wheel), first=SHORT_DEMO) > 3
+    assert read(README, make_quick(shelf / "quick", wheel)) > 3
 
 
 @pytest.fixture(scope="module")
