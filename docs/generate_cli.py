@@ -20,26 +20,27 @@ from catchment_register.cli.main import app as register
 FOLDER = Path(__file__).parent / "reference"
 SCHEMAS = FOLDER / "cli.schema.json"
 SAME = """\
-Every field is always there, numbers are numbers, and times have a zone, as in `2026-11-18T09:30:00+00:00`; a time
-beyond the years 1 to 9999 that was written by hand is text. An empty list is `[]`. [`cli.schema.json`](cli.schema.json)
-has a JSON Schema for each command. Messages and questions go to stderr. This page is written by `docs/generate_cli.py`
-from the commands: change those."""
+Every field is always present, numbers are JSON numbers, and times have a time zone, as in `2026-11-18T09:30:00+00:00`.
+A time outside the years 1 to 9999 is text. An empty list is `[]`. [`cli.schema.json`](cli.schema.json) has a JSON
+Schema for each command. Messages and questions go to stderr. This page is generated from the commands by
+`docs/generate_cli.py`."""
 INTRO = f"""\
 # Commands
 
-`catchment …`. Those that need a database take `--dsn` or `CATCHMENT_DSN`; without one they use the embedded server.
-Exit codes: 0 done, 1 refused, failed, or a problem was found, 2 wrong usage, 3 no server, 130 interrupted. The
-commands of the register are [on a page of their own](register_cli.md).
+`catchment …`. Commands that need a database take `--dsn` or `CATCHMENT_DSN`; without either they use the embedded
+server. Exit codes: 0 success, 1 refused, failed or a problem was found, 2 wrong usage, 3 no server, 130 interrupted.
+The commands of the register have [a separate page](register_cli.md).
 
-In a terminal, tables leave out what there is no room for. In a pipe or a file nothing is cut off; the variable
-`COLUMNS` makes a pipe as narrow as a terminal. Programs read `--json`:
+In a terminal, tables omit columns that do not fit. In a pipe or a file nothing is omitted, unless the variable
+`COLUMNS` sets a width. For programs there is `--json`:
 
 {SAME}"""
 REGISTER_INTRO = f"""\
 # Commands of the register
 
-`catchment register …`. All but `generate` take `--dsn` or `CATCHMENT_DSN`; without one they use the embedded server.
-All but `demo` have `--json` for programs. Days are `2026-11-18`, and an open end is `infinity`.
+`catchment register …`. All commands but `generate` take `--dsn` or `CATCHMENT_DSN`; without either they use the
+embedded server. All commands but `demo` have `--json` for programs. Days are `2026-11-18`, and an open end is
+`infinity`.
 
 {SAME}"""
 EVERYWHERE = {"--dsn", "--json", "--help", "--lake"}

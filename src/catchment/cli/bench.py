@@ -1,4 +1,4 @@
-"""``catchment bench``: what this server and this machine reach, in a database of its own that is dropped afterwards."""
+"""``catchment bench``: what this server and this machine reach, measured in a separate database that is dropped."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ PATIENCE = 300.0
 
 
 def bench(
-    tasks: Annotated[int, typer.Option(min=100, max=LARGEST_INTEGER, help="Tasks to drain.")] = 20_000,
-    processes: Annotated[int, typer.Option(min=1, max=MOST_PROCESSES, help="Worker processes.")] = 1,
+    tasks: Annotated[int, typer.Option(min=100, max=LARGEST_INTEGER, help="Number of tasks to run.")] = 20_000,
+    processes: Annotated[int, typer.Option(min=1, max=MOST_PROCESSES, help="Number of worker processes.")] = 1,
     as_json: Json = False,
     dsn: Dsn = None,
 ) -> None:
-    """Measure enqueues, throughput and pickup on this server.
+    """Measure enqueue rate, throughput and pickup latency on this server.
 
-    Uses a database of its own, which it drops, and the worker settings of the environment.
+    Creates a separate database, drops it afterwards, and uses the worker settings of the environment.
     """
     with _own_database(find_dsn(dsn)) as where, connect(where) as conn:
         client = App(where)

@@ -54,10 +54,10 @@ def config(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Show every setting with its value and where that comes from.
+    """Show every setting, its value and the source of the value.
 
-    Settings are environment variables. Passwords, tokens and secrets are not shown. Exits with 1 if a value is invalid,
-    and reports variables that begin with CATCHMENT_ but are no settings.
+    Settings are environment variables. Passwords, tokens and secrets are not shown. Reports invalid values, for which
+    it exits with 1, and unknown variables that begin with CATCHMENT_.
     """
     everything = [
         *_general(),

@@ -23,31 +23,38 @@ if TYPE_CHECKING:
 
 def dashboard(
     host: Annotated[
-        str, typer.Option(help="The address to listen on. Others than this machine need to log in.")
+        str, typer.Option(help="Address to listen on. Users on other machines need to log in.")
     ] = "127.0.0.1",
     port: Annotated[
-        int | None, typer.Option(min=0, max=65535, help="Defaults to 8240, or the next free one.", show_default=False)
+        int | None,
+        typer.Option(
+            min=0, max=65535, help="Port to listen on. Defaults to 8240, or the next free port.", show_default=False
+        ),
     ] = None,
-    open_browser: Annotated[bool, typer.Option("--open", help="Open it in a browser.")] = False,
+    open_browser: Annotated[bool, typer.Option("--open", help="Open the dashboard in a browser.")] = False,
     root_path: Annotated[
-        str, typer.Option(metavar="PREFIX", help="Where a reverse proxy shows it, such as /jobs.")
+        str, typer.Option(metavar="PREFIX", help="Path prefix of a reverse proxy, such as /jobs.")
     ] = "",
     proxy_header: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The header in which a reverse proxy names the user.")
+        str | None, typer.Option(metavar="NAME", help="Header in which a reverse proxy names the user.")
     ] = None,
     proxy_from: Annotated[
-        list[str] | None, typer.Option(metavar="ADDRESS", help="The proxy's address or network; may be given again.")
+        list[str] | None,
+        typer.Option(metavar="ADDRESS", help="Address or network of the reverse proxy; can be repeated."),
     ] = None,
     operator: Annotated[
-        list[str] | None, typer.Option(metavar="USER", help="A user of the proxy who may act; * is everybody.")
+        list[str] | None,
+        typer.Option(
+            metavar="USER", help="User of the proxy who may change things; * means every user. Can be repeated."
+        ),
     ] = None,
-    hide_values: Annotated[bool, typer.Option("--hide-values", help="Show no payloads and no results.")] = False,
+    hide_values: Annotated[bool, typer.Option("--hide-values", help="Hide payloads and results.")] = False,
     trace_url: Annotated[
-        str | None, typer.Option(metavar="URL", help="The address of a trace, with {trace_id} in it.")
+        str | None, typer.Option(metavar="URL", help="Link to a trace, with {trace_id} in it.")
     ] = None,
     dsn: Dsn = None,
 ) -> None:
-    """Serve the dashboard: queues, tasks and what needs attention, live in a browser. Ctrl-C stops it."""
+    """Serve the dashboard: queues, tasks and problems, live in a browser. Stop with Ctrl-C."""
     DASHBOARD.check()
     from catchment.dashboard.server import address_of, bind, check_host, read_prefix, serve
     from catchment.dashboard.settings import read_access

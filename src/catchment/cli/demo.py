@@ -38,8 +38,8 @@ DEADLINE_SECONDS = 90
 
 
 def demo(
-    children: Annotated[int, typer.Option(min=10, max=5000, help="Children of the scope.")] = 200,
-    lake: Annotated[bool, typer.Option(help="Show a dynamic table too; never in a database of yours.")] = True,
+    children: Annotated[int, typer.Option(min=10, max=5000, help="Number of child tasks.")] = 200,
+    lake: Annotated[bool, typer.Option(help="Show a dynamic table too; only without --dsn.")] = True,
     dashboard: Annotated[bool, typer.Option(help="Serve the dashboard too, if it is installed.")] = True,
     stays: Annotated[
         int,
@@ -47,15 +47,15 @@ def demo(
             "--stay",
             min=0,
             metavar="SECONDS",
-            help="In a terminal, go on with small tasks for the dashboard until Enter, or for this long.",
+            help="In a terminal, keep running small tasks for the dashboard until Enter, or for this long.",
         ),
     ] = 300,
     dsn: Dsn = None,
 ) -> None:
     """Watch tasks and a dynamic table survive killed workers.
 
-    A parent waits for its children while a worker dies; a table follows its sources. The dashboard shows the same in a
-    browser. Without a DSN it leaves nothing behind.
+    A parent task waits for its children while a worker is killed; a dynamic table follows its sources. The dashboard
+    shows the same in a browser. Without --dsn, everything is removed at the end.
     """
     with ExitStack() as stack:
         _end_in_order()

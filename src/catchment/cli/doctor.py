@@ -21,16 +21,16 @@ from catchment.store.connect import DSN_VARIABLE
 
 def doctor(
     deep: Annotated[
-        bool, typer.Option("--deep", help="Check the rules of the engine also where there are many tasks.")
+        bool, typer.Option("--deep", help="Check the invariants of the engine even if there are many tasks.")
     ] = False,
-    strict: Annotated[bool, typer.Option("--strict", help="The exit code is 1 for warnings too.")] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 for warnings too.")] = False,
     as_json: Json = False,
     dsn: Dsn = None,
 ) -> None:
-    """Check for problems, and say what to do about each.
+    """Check for problems, and print how to fix each.
 
-    Such as a halted lane, a queue without a worker, or a broken rule of the engine. What to type comes with each, and
-    can be pasted into a shell. The exit code is 1 if one of them is an error; warnings count with --strict alone.
+    Finds halted lanes, queues without a worker, violated invariants and more. Each problem comes with commands that can
+    be pasted into a shell. The exit code is 1 if there is an error; with --strict, also if there is a warning.
     """
     with open_database(dsn, "catchment_read") as conn:
         findings = diagnose(conn, deep=deep)

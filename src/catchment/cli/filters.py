@@ -10,7 +10,9 @@ import typer
 
 Queue = Annotated[str | None, typer.Option(help="Only this queue.")]
 Command = Annotated[str | None, typer.Option(help="Only this command.")]
-Lane = Annotated[str | None, typer.Option(help="Only this lane. Queues may have lanes of one name: see --queue.")]
+Lane = Annotated[
+    str | None, typer.Option(help="Only this lane. Lanes of several queues can share a name: add --queue.")
+]
 
 _UNITS = {
     **dict.fromkeys(("s", "sec", "second", "seconds"), "seconds"),

@@ -16,7 +16,7 @@ from catchment.model.terminal import harmless
 from catchment.store import task as task_store
 from catchment.store.names import check_names
 
-app = typer.Typer(help="List lanes, let halted ones go on.", no_args_is_help=True)
+app = typer.Typer(help="List lanes, and resume halted ones.", no_args_is_help=True)
 
 COLUMNS = ["queue", "lane", "state", "tasks", "head_id", "command", "halted_at", "error"]
 WIDE_COLUMNS = ["halted_at", "error"]
@@ -59,16 +59,16 @@ def list_lanes(
 
 @app.command("skip")
 def skip(
-    queue: Annotated[str, typer.Argument(metavar="QUEUE", help="The queue of the lane.")],
+    queue: Annotated[str, typer.Argument(metavar="QUEUE", help="Queue of the lane.")],
     lane: Annotated[
-        str | None, typer.Argument(metavar="LANE", help="A halted lane; left out, the top level of a serial queue.")
+        str | None, typer.Argument(metavar="LANE", help="A halted lane. Defaults to the top level of a serial queue.")
     ] = None,
     as_json: Json = False,
     dsn: Dsn = None,
 ) -> None:
-    """Let a halted lane go on without the task that failed.
+    """Resume a halted lane without the failed task.
 
-    To run that task again instead: catchment task retry.
+    To run the task again instead, use 'catchment task retry'.
 
     Example: catchment lane skip orders customer-7
     """

@@ -35,7 +35,7 @@ _TARGETS = ("-d", "--dbname", "-h", "--host", "-p", "--port", "-U", "--username"
 def psql(context: typer.Context, dsn: Dsn = None) -> None:
     """Open psql on the database.
 
-    All other arguments are psql's. Those that would choose another database are refused: -d, -h, -p, -U, or a name.
+    All other arguments are passed to psql. Those that choose another database are refused: -d, -h, -p, -U, or a name.
 
     Example: catchment psql -c 'select * from worker.queues'
     """

@@ -19,9 +19,9 @@ from catchment.store import task as task_store
 from catchment.store.depth import read_desired
 from catchment.store.names import check_names
 
-app = typer.Typer(help="List queues, see what they need, pause and resume them.", no_args_is_help=True)
+app = typer.Typer(help="List queues, show the capacity they need, pause and resume them.", no_args_is_help=True)
 
-QueueName = Annotated[str, typer.Argument(metavar="QUEUE", help="A registered queue.")]
+QueueName = Annotated[str, typer.Argument(metavar="QUEUE", help="Name of a registered queue.")]
 
 COLUMNS = ["queue", "mode", "concurrency", "paused", "ready", "running", "waiting", "held", "oldest", "workers"]
 WIDE_COLUMNS = ["mode", "concurrency"]
@@ -71,7 +71,7 @@ def capacity(
     as_json: Json = False,
     dsn: Dsn = None,
 ) -> None:
-    """Show how many tasks of a queue want to run, for autoscalers.
+    """Show how many tasks of a queue need a slot, for autoscalers.
 
     A task counts when it could start, when it runs, and when it is due soon; at most 10,000 of each, and in all no more
     than the limit of the queue allows. In SQL: select sum(desired) from worker.desired_capacity('mail')
@@ -94,14 +94,14 @@ def pause(
     queue: QueueName,
     seconds: Annotated[
         float | None,
-        typer.Option("--for", min=0, max=MOST_SECONDS, help="Pause for this many seconds. Default: until resumed."),
+        typer.Option("--for", min=0, max=MOST_SECONDS, help="Pause for this many seconds. Defaults to until resumed."),
     ] = None,
     as_json: Json = False,
     dsn: Dsn = None,
 ) -> None:
     """Start no more tasks of a queue.
 
-    Running tasks go on. A restart of workers does not end the pause.
+    Running tasks continue. The pause survives a restart of workers.
     """
     until = datetime.now(UTC) + timedelta(seconds=seconds) if seconds is not None else None
     with open_database(dsn, "catchment_worker") as conn:

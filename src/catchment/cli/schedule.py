@@ -16,11 +16,11 @@ from catchment.model.rhythm import say_rhythm
 from catchment.model.terminal import harmless
 from catchment.store import task as task_store
 
-app = typer.Typer(
-    help="List schedules and what became of their times; run, pause and resume them.", no_args_is_help=True
-)
+app = typer.Typer(help="List schedules and their history; run, pause and resume them.", no_args_is_help=True)
 
-ScheduleName = Annotated[str, typer.Argument(metavar="NAME", help="A schedule, as 'catchment schedule list' shows it.")]
+ScheduleName = Annotated[
+    str, typer.Argument(metavar="NAME", help="Name of the schedule, from 'catchment schedule list'.")
+]
 
 COLUMNS = ["name", "command", "fires", "next", "last", "result"]
 WIDE_COLUMNS = ["command", "last"]
@@ -35,7 +35,7 @@ def list_schedules(
     as_json: Json = False,
     dsn: Dsn = None,
 ) -> None:
-    """List schedules: when they fire, and how their last runs ended."""
+    """List schedules, when they fire and how their last runs ended."""
     with open_database(dsn, "catchment_read") as conn:
         rows = task_store.list_schedules(conn, limit=limit)
     for row in rows:
@@ -68,7 +68,7 @@ def show_history(
     as_json: Json = False,
     dsn: Dsn = None,
 ) -> None:
-    """Show what became of the times of a schedule: the tasks it made, and times that were skipped or missed."""
+    """Show the history of a schedule: the tasks it enqueued, and the times it skipped or missed."""
     with open_database(dsn, "catchment_read") as conn:
         rows = task_store.schedule_history(conn, name, limit=limit)
     if as_json:
@@ -91,9 +91,9 @@ def show_history(
 
 @app.command("run")
 def run(name: ScheduleName, as_json: Json = False, dsn: Dsn = None) -> None:
-    """Make the task of a schedule now, and print its id.
+    """Enqueue the task of a schedule now, and print its id.
 
-    Its next time stays what it is. A paused schedule can be run too.
+    The next scheduled time does not change. A paused schedule can be run too.
     """
     with open_database(dsn, "catchment_worker") as conn:
         task_id = task_store.run_schedule(conn, name)
@@ -105,7 +105,7 @@ def run(name: ScheduleName, as_json: Json = False, dsn: Dsn = None) -> None:
 
 @app.command("pause")
 def pause(name: ScheduleName, as_json: Json = False, dsn: Dsn = None) -> None:
-    """Make no more tasks of a schedule until it is resumed."""
+    """Stop a schedule from enqueueing tasks until it is resumed."""
     with open_database(dsn, "catchment_worker") as conn:
         task_store.pause_schedule(conn, name)
     if as_json:
@@ -116,7 +116,7 @@ def pause(name: ScheduleName, as_json: Json = False, dsn: Dsn = None) -> None:
 
 @app.command("resume")
 def resume(name: ScheduleName, as_json: Json = False, dsn: Dsn = None) -> None:
-    """Let a paused schedule go on, at its next time. What it missed is not made up for."""
+    """Resume a paused schedule at its next time. Missed times are skipped."""
     with open_database(dsn, "catchment_worker") as conn:
         at = task_store.resume_schedule(conn, name)
     if as_json:

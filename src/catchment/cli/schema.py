@@ -22,19 +22,19 @@ def migrate(
     dsn: Dsn = None,
     roles: Roles = None,
     as_sql: Annotated[
-        bool, typer.Option("--sql", help="Change nothing, print the script. It is to be run in one transaction.")
+        bool, typer.Option("--sql", help="Print the SQL script and change nothing. Run the script in one transaction.")
     ] = False,
     since: Annotated[
         int | None,
         typer.Option(
-            "--from", min=0, help="With --sql: the number of the last migration in the database, which is not asked."
+            "--from", min=0, help="With --sql: number of the last applied migration. The database is not read."
         ),
     ] = None,
     as_json: Json = False,
 ) -> None:
     """Install or upgrade the schema in a database.
 
-    It can be run again, and while workers run. The embedded server needs none of it: its schema is always current.
+    Safe to run repeatedly, and while workers run. The embedded server does not need it: its schema is always current.
     """
     if as_json and as_sql:
         raise typer.BadParameter("a script is no JSON: leave one of them out", param_hint="--json and --sql")

@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     cls=TableGroup,
-    help="Create dynamic tables, look at them, refresh them.\n\n"
-    "A dynamic table is a query whose result is kept as a table, up to date with its sources.",
+    help="Create, inspect and refresh dynamic tables.\n\n"
+    "A dynamic table stores the result of a query and keeps it up to date with its sources.",
     no_args_is_help=True,
 )
 
@@ -67,9 +67,9 @@ def _report(refreshes: list[RefreshInfo], *, as_json: bool) -> None:
 
 @app.command("init")
 def init(as_json: Json = False, lake: LakeOption = None, dsn: Dsn = None) -> None:
-    """Make the lake of the database, or bring it up to date.
+    """Create the lake of the database, or upgrade it.
 
-    'catchment table create' does it too. Example: catchment table init --lake ./lake
+    'catchment table create' does this too. Example: catchment table init --lake ./lake
     """
     with make_lake(dsn, lake) as used:
         where = used.address.data_path
@@ -78,7 +78,9 @@ def init(as_json: Json = False, lake: LakeOption = None, dsn: Dsn = None) -> Non
 
 @app.command("create")
 def create(
-    source: Annotated[str, typer.Argument(metavar="FILE", help="CREATE DYNAMIC TABLE statements, or - for stdin.")],
+    source: Annotated[
+        str, typer.Argument(metavar="FILE", help="File with CREATE DYNAMIC TABLE statements; - is stdin.")
+    ],
     no_wait: NoWait = False,
     timeout: Timeout = None,
     as_json: Json = False,
@@ -123,7 +125,7 @@ def refresh(
 ) -> None:
     """Refresh tables now.
 
-    What they read is refreshed too, all as of one moment. The exit code is 1 if one fails.
+    The dynamic tables that they read are refreshed too, all as of the same time. The exit code is 1 if a refresh fails.
     """
     with open_lake(dsn, lake, *(names or ())) as used:
         chosen = choose(used, names, is_all)
@@ -140,9 +142,9 @@ def refresh(
 
 @app.command("cancel")
 def cancel(names: Names, as_json: Json = False, lake: LakeOption = None, dsn: Dsn = None) -> None:
-    """Cancel refreshes that are under way.
+    """Cancel running refreshes.
 
-    What is published stays.
+    Published data stays.
     """
     with open_lake(dsn, lake, *names) as used:
         rows = [{"name": used.describe(name).dynamic_table, "cancelled": used.cancel(name)} for name in names]
@@ -151,7 +153,7 @@ def cancel(names: Names, as_json: Json = False, lake: LakeOption = None, dsn: Ds
 
 @app.command("suspend")
 def suspend(names: Names, as_json: Json = False, lake: LakeOption = None, dsn: Dsn = None) -> None:
-    """Stop refreshing tables by the schedule.
+    """Stop the scheduled refreshes of tables.
 
     The tables that read them are suspended too. 'catchment table refresh' still refreshes them.
     """
@@ -160,9 +162,9 @@ def suspend(names: Names, as_json: Json = False, lake: LakeOption = None, dsn: D
 
 @app.command("resume")
 def resume(names: Names, as_json: Json = False, lake: LakeOption = None, dsn: Dsn = None) -> None:
-    """Refresh suspended tables by the schedule again.
+    """Resume the scheduled refreshes of tables.
 
-    Those that were suspended because of them are resumed too.
+    Tables that were suspended with them are resumed too.
     """
     _each(names, "resumed", as_json, lake, dsn)
 
@@ -180,9 +182,12 @@ def _each(names: list[str], verb: str, as_json: bool, lake: str | None, dsn: str
 def alter(
     name: Name,
     changes: Annotated[
-        list[str] | None, typer.Option("--set", metavar="PROPERTY=VALUE", help="As in the statement; may be repeated.")
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="PROPERTY=VALUE", help="Property and value, as in CREATE DYNAMIC TABLE; can be repeated."
+        ),
     ] = None,
-    rename_to: Annotated[str | None, typer.Option(metavar="NAME", help="A new name.")] = None,
+    rename_to: Annotated[str | None, typer.Option(metavar="NAME", help="New name of the table.")] = None,
     as_json: Json = False,
     lake: LakeOption = None,
     dsn: Dsn = None,
@@ -214,8 +219,8 @@ def _pair(change: str) -> tuple[str, str]:
 @app.command("drop")
 def drop(
     names: Names,
-    cascade: Annotated[bool, typer.Option("--cascade", help="Also what reads them.")] = False,
-    if_exists: Annotated[bool, typer.Option("--if-exists", help="A table that is not there is no error.")] = False,
+    cascade: Annotated[bool, typer.Option("--cascade", help="Drop the tables that read them too.")] = False,
+    if_exists: Annotated[bool, typer.Option("--if-exists", help="Ignore tables that do not exist.")] = False,
     as_json: Json = False,
     lake: LakeOption = None,
     dsn: Dsn = None,
@@ -240,11 +245,11 @@ def maintain(
     is_all: All = False,
     expire_days: Annotated[
         float | None,
-        typer.Option(min=1, max=MOST_DAYS, help="Also expire snapshots older than this many days that nothing needs."),
+        typer.Option(min=1, max=MOST_DAYS, help="Expire unneeded snapshots older than this many days."),
     ] = None,
     orphan_days: Annotated[
         float | None,
-        typer.Option(min=1, max=MOST_DAYS, help="Also remove files older than this many days that no table has."),
+        typer.Option(min=1, max=MOST_DAYS, help="Remove files older than this many days that belong to no table."),
     ] = None,
     as_json: Json = False,
     lake: LakeOption = None,
@@ -252,8 +257,8 @@ def maintain(
 ) -> None:
     """Compact the files of tables.
 
-    Tables that lie in many files, or have many deleted rows, are put into few files again, and what interrupted
-    refreshes have left is removed.
+    Rewrites tables with many files or many deleted rows into few files, and removes what interrupted refreshes left
+    behind.
     """
     with open_lake(dsn, lake, *(names or ())) as used:
         chosen = choose(used, names, is_all)
@@ -275,20 +280,22 @@ def maintain(
 @app.command("worker")
 def worker(
     processes: Annotated[
-        int, typer.Option(min=1, max=MOST_PROCESSES, help="This many processes, one refresh or bucket each.")
+        int,
+        typer.Option(min=1, max=MOST_PROCESSES, help="Number of processes; each runs one refresh or bucket at a time."),
     ] = 1,
     memory: Annotated[
-        str | None, typer.Option(help="Memory of each, such as 2GB; else the machine is divided.")
+        str | None, typer.Option(help="Memory per process, such as 2GB. Defaults to an equal share of the machine.")
     ] = None,
     threads: Annotated[
-        int | None, typer.Option(min=1, max=LARGEST_INTEGER, help="Threads of each; else the cores are divided.")
+        int | None,
+        typer.Option(min=1, max=LARGEST_INTEGER, help="Threads per process. Defaults to an equal share of the cores."),
     ] = None,
     lake: LakeOption = None,
     dsn: Dsn = None,
 ) -> None:
     """Refresh tables as they become due.
 
-    SIGTERM and Ctrl-C let running work end or give it back.
+    SIGTERM and Ctrl-C shut down gracefully: running work finishes or is released.
     """
     with make_lake(dsn, lake) as used:
         from catchment.lake.tasks.worker import run_workers

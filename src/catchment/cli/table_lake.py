@@ -28,17 +28,20 @@ LakeOption = Annotated[
         "--lake",
         envvar=LAKE_VARIABLE,
         show_envvar=True,
-        help="Where the data are: a path, s3://bucket/path, or catalog=…;data=…;schema=…. Needed once.",
+        help="Where the data is stored: a path, s3://bucket/path, or catalog=…;data=…;schema=…. Needed once.",
     ),
 ]
-Name = Annotated[str, typer.Argument(metavar="TABLE", help="A dynamic table: name, schema.name or '\"my table\"'.")]
-Names = Annotated[list[str], typer.Argument(metavar="TABLE…", help="Dynamic tables.")]
-SomeNames = Annotated[list[str] | None, typer.Argument(metavar="[TABLE…]", help="Dynamic tables.")]
-All = Annotated[bool, typer.Option("--all", help="All dynamic tables.")]
-Timeout = Annotated[
-    float | None, typer.Option(min=0, max=MOST_SECONDS, help="Wait at most this many seconds; the refresh goes on.")
+Name = Annotated[
+    str, typer.Argument(metavar="TABLE", help="Name of a dynamic table: name, schema.name or '\"my table\"'.")
 ]
-NoWait = Annotated[bool, typer.Option("--no-wait", help="Ask for the refresh and leave it to the workers.")]
+Names = Annotated[list[str], typer.Argument(metavar="TABLE…", help="Names of dynamic tables.")]
+SomeNames = Annotated[list[str] | None, typer.Argument(metavar="[TABLE…]", help="Names of dynamic tables.")]
+All = Annotated[bool, typer.Option("--all", help="Choose all dynamic tables.")]
+Timeout = Annotated[
+    float | None,
+    typer.Option(min=0, max=MOST_SECONDS, help="Wait at most this many seconds; the refresh continues afterwards."),
+]
+NoWait = Annotated[bool, typer.Option("--no-wait", help="Request the refresh and return; workers run it.")]
 
 
 class TableGroup(TyperGroup):

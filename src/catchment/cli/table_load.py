@@ -22,30 +22,32 @@ if TYPE_CHECKING:
 
 def load(
     files: Annotated[list[str], typer.Argument(metavar="FILE…", help="Parquet, CSV or JSON files, or patterns.")],
-    into: Annotated[str, typer.Option(metavar="TABLE", help="The table; it is made if it does not exist.")],
-    replace: Annotated[bool, typer.Option("--replace", help="Delete the rows that the table has.")] = False,
+    into: Annotated[str, typer.Option(metavar="TABLE", help="Table to load into; created if it does not exist.")],
+    replace: Annotated[bool, typer.Option("--replace", help="Delete the existing rows of the table.")] = False,
     format_: Annotated[
-        str | None, typer.Option("--format", help="parquet, csv or json, if the names of the files do not say it.")
+        str | None,
+        typer.Option("--format", help="File format: parquet, csv or json. Defaults to the suffix of the file."),
     ] = None,
     columns: Annotated[
-        str | None, typer.Option(metavar="A,B,…", help="Names of the columns of CSV files without a header.")
+        str | None, typer.Option(metavar="A,B,…", help="Column names for CSV files without a header.")
     ] = None,
     types: Annotated[
         list[str] | None,
-        typer.Option("--type", metavar="COLUMN=TYPE", help="The type of a column of a new table; may be repeated."),
+        typer.Option("--type", metavar="COLUMN=TYPE", help="Type of a column of a new table; can be repeated."),
     ] = None,
     delimiter: Annotated[
-        str | None, typer.Option(help="Of CSV files. Default: what the first line has most of: , ; | or a tab.")
+        str | None,
+        typer.Option(help="Delimiter of CSV files. Defaults to the most frequent of , ; | and tab in the first line."),
     ] = None,
-    encoding: Annotated[str, typer.Option(help="Of CSV files: utf-8, utf-16 or latin-1.")] = "utf-8",
+    encoding: Annotated[str, typer.Option(help="Encoding of CSV files: utf-8, utf-16 or latin-1.")] = "utf-8",
     as_json: Json = False,
     lake: LakeOption = None,
     dsn: Dsn = None,
 ) -> None:
     """Load files into a table of the lake.
 
-    All rows come in one commit, or none. Dynamic tables that read the table follow at their next refresh.
-    Example: catchment table load 'orders/*.csv' --into orders
+    Loads all rows in one commit, or none. Dynamic tables that read the table follow at their next refresh. Example:
+    catchment table load 'orders/*.csv' --into orders
     """
     given = dict(_pair(text) for text in types or ())
     names = [name.strip() for name in columns.split(",")] if columns is not None else []

@@ -69,9 +69,10 @@ def describe(name: Name, as_json: Json = False, lake: LakeOption = None, dsn: Ds
 
 
 def explain(
-    name: Annotated[str | None, typer.Argument(metavar="[TABLE]", help="A dynamic table.")] = None,
+    name: Annotated[str | None, typer.Argument(metavar="[TABLE]", help="Name of a dynamic table.")] = None,
     file: Annotated[
-        str | None, typer.Option("--file", help="Statements to explain without creating; - is stdin.")
+        str | None,
+        typer.Option("--file", help="Explain the statements of this file without creating tables; - is stdin."),
     ] = None,
     as_json: Json = False,
     lake: LakeOption = None,
@@ -79,8 +80,8 @@ def explain(
 ) -> None:
     """Explain how a table is refreshed, and what comes next.
 
-    With --file, how the tables of CREATE DYNAMIC TABLE statements would be: a statement may read the tables of those
-    before it. The exit code is 1 if one is refused.
+    With --file, explain the tables that CREATE DYNAMIC TABLE statements would create; a statement may read the tables
+    of earlier ones. The exit code is 1 if a statement is refused.
     """
     if (name is None) == (file is None):
         raise RequestRefused("name a table, or a file with --file")
@@ -100,7 +101,7 @@ def explain(
 
 
 def why(name: Name, as_json: Json = False, lake: LakeOption = None, dsn: Dsn = None) -> None:
-    """Why a table is late: everything that holds it back now, each with the command that changes it."""
+    """Explain why a table is late: every cause, with the command that resolves it."""
     with open_lake(dsn, lake, name) as used:
         answer = used.why(name)
     if as_json:
@@ -112,7 +113,7 @@ def why(name: Name, as_json: Json = False, lake: LakeOption = None, dsn: Dsn = N
 def history(
     name: Annotated[str | None, typer.Argument(metavar="[TABLE]", help="Only this table.")] = None,
     state: Annotated[str | None, typer.Option(help="Only refreshes in this state, such as FAILED.")] = None,
-    with_idle: Annotated[bool, typer.Option("--with-idle", help="Also those that had nothing to do.")] = False,
+    with_idle: Annotated[bool, typer.Option("--with-idle", help="Show refreshes that had nothing to do too.")] = False,
     limit: Annotated[
         int, typer.Option(min=1, max=MOST_ROWS, help="Show at most this many refreshes, newest first.")
     ] = 50,
@@ -136,10 +137,7 @@ def lag(
     lake: LakeOption = None,
     dsn: Dsn = None,
 ) -> None:
-    """Show how old the data were.
-
-    Mean and largest lag, and the share of the time within the target.
-    """
+    """Show how old the data was: mean and largest lag, and the share of time within the target."""
     with find_lake(dsn, lake, name) as used:
         rows = rows_of(used.lag(name, since=hours * 3600) if used else [], as_json=as_json)
     show_rows(rows, LAG_COLUMNS, as_json=as_json, empty=NO_TABLES, extra=WIDE_LAG_COLUMNS, cut=["name"])
@@ -161,7 +159,7 @@ def audit(
 ) -> None:
     """Compare tables with their queries.
 
-    Each query is run at the snapshot of the table's data. The exit code is 1 if one differs.
+    Runs each query at the snapshot of the data in its table. The exit code is 1 if a table differs.
     """
     rows: list[dict[str, Any]] = []
     with open_lake(dsn, lake, *(names or ())) as used:
@@ -175,14 +173,14 @@ def audit(
 
 
 def attach(
-    alias: Annotated[str, typer.Option(help="The name under which DuckDB shall know the lake.")] = "lake",
+    alias: Annotated[str, typer.Option(help="Name of the lake in DuckDB.")] = "lake",
     as_json: Json = False,
     lake: LakeOption = None,
     dsn: Dsn = None,
 ) -> None:
-    """Print the statement by which DuckDB attaches this lake.
+    """Print the statement that attaches this lake to DuckDB.
 
-    Any DuckDB with DuckLake can run it. It may contain a password.
+    Any DuckDB with the DuckLake extension can run it. It may contain a password.
     """
     with open_lake(dsn, lake) as used:
         statement = used.attach_statement(alias)

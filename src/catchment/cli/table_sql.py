@@ -30,22 +30,24 @@ _QUOTED = set('",\n\r')
 
 def sql(
     query: Annotated[
-        str | None, typer.Argument(metavar="[QUERY]", help="The query; without one, standard input is read.")
+        str | None, typer.Argument(metavar="[QUERY]", help="The query. Defaults to standard input.")
     ] = None,
     file: Annotated[str | None, typer.Option("--file", help="Read the query from a file; - is stdin.")] = None,
     at: Annotated[
         str | None,
-        typer.Option(metavar="SNAPSHOT|TIME", help="See the lake as it was: the number of a snapshot, or a time."),
+        typer.Option(metavar="SNAPSHOT|TIME", help="Read the lake as of this snapshot number or time."),
     ] = None,
     limit: Annotated[
         int | None,
         typer.Option(
-            min=0, max=MOST_ROWS, help=f"Show at most this many rows; 0: all. Default: {LIMIT} in a terminal, else all."
+            min=0,
+            max=MOST_ROWS,
+            help=f"Show at most this many rows; 0 shows all. Defaults to {LIMIT} in a terminal, else all.",
         ),
     ] = None,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV instead of text.")] = False,
     parquet: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Write a Parquet file. One of that name is replaced.")
+        str | None, typer.Option(metavar="FILE", help="Write a Parquet file; an existing file is replaced.")
     ] = None,
     as_json: Json = False,
     lake: LakeOption = None,
@@ -53,8 +55,8 @@ def sql(
 ) -> None:
     """Run a query on the lake.
 
-    It only reads, and sees one snapshot. Names without a schema are in main, as in dynamic tables.
-    Example: catchment table sql "SELECT region, sum(amount) FROM orders GROUP BY region"
+    The query is read-only and sees one snapshot. Names without a schema are in main, as in dynamic tables. Example:
+    catchment table sql "SELECT region, sum(amount) FROM orders GROUP BY region"
     """
     if as_csv + as_json + (parquet is not None) > 1:
         raise RequestRefused("--json, --csv and --parquet do not go together", hint="Say one of them.")

@@ -37,9 +37,9 @@ from catchment.store.names import check_names
 app = typer.Typer(help="List tasks, show, cancel and retry them.", no_args_is_help=True)
 
 SomeTaskIds = Annotated[
-    list[int] | None, typer.Argument(metavar="ID", min=SMALLEST_ID, max=LARGEST_ID, help="One or more task ids.")
+    list[int] | None, typer.Argument(metavar="ID", min=SMALLEST_ID, max=LARGEST_ID, help="Ids of tasks.")
 ]
-TaskIdArgument = Annotated[int, typer.Argument(metavar="ID", min=SMALLEST_ID, max=LARGEST_ID, help="A task id.")]
+TaskIdArgument = Annotated[int, typer.Argument(metavar="ID", min=SMALLEST_ID, max=LARGEST_ID, help="Id of the task.")]
 
 # In a pipe or a file a task has its time; in a terminal its age, and of long texts what fits.
 LIST_COLUMNS = [
@@ -49,24 +49,24 @@ WIDE_COLUMNS = ["worker", "attempt", "parent", "queue", "priority"]
 
 
 def enqueue(
-    command: Annotated[str, typer.Argument(help="A registered command, or one of --app.")],
-    payload: Annotated[str, typer.Argument(help="A JSON object.")] = "{}",
+    command: Annotated[str, typer.Argument(help="Name of a registered command, or of a command of --app.")],
+    payload: Annotated[str, typer.Argument(help="Payload of the task, as a JSON object.")] = "{}",
     priority: Annotated[
-        int | None, typer.Option(min=SMALLEST_INTEGER, max=LARGEST_INTEGER, help="Smaller runs first.")
+        int | None, typer.Option(min=SMALLEST_INTEGER, max=LARGEST_INTEGER, help="Priority; smaller numbers run first.")
     ] = None,
-    lane: Annotated[str | None, typer.Option(help="Tasks of one lane run one after another.")] = None,
-    at: Annotated[datetime | None, typer.Option(help="Not before this time.")] = None,
+    lane: Annotated[str | None, typer.Option(help="Lane of the task; tasks of a lane run one after another.")] = None,
+    at: Annotated[datetime | None, typer.Option(help="Start the task at this time or later.")] = None,
     app: Annotated[
         list[str] | None,
         typer.Option(
             metavar="MODULE:APP",
-            help="Check the payload by the command of this app, and register it if it is missing; may be given again.",
+            help="Check the payload against this app, and register the command if it is missing; can be repeated.",
         ),
     ] = None,
     as_json: Json = False,
     dsn: Dsn = None,
 ) -> None:
-    """Make a task and print its id.
+    """Enqueue a task and print its id.
 
     Example: catchment enqueue send '{"to": "a@b.org"}' --lane order-17
     """
@@ -127,14 +127,14 @@ def check_payload(text: str) -> None:
 
 @app.command("list")
 def list_tasks(
-    state: Annotated[list[TaskState] | None, typer.Option(help="Only tasks in this state; may be given again.")] = None,
+    state: Annotated[list[TaskState] | None, typer.Option(help="Only tasks in this state; can be repeated.")] = None,
     command: Command = None,
     queue: Queue = None,
     lane: Lane = None,
     since: Annotated[
         str | None,
         typer.Option(
-            metavar="SPAN|TIME", help="Only tasks made so long ago at most (30s, 10m, 2h, 1d), or since then."
+            metavar="SPAN|TIME", help="Only tasks created within this span (30s, 10m, 2h, 1d) or since this time."
         ),
     ] = None,
     error: Annotated[str | None, typer.Option(metavar="TEXT", help="Only tasks whose error contains this.")] = None,
@@ -145,7 +145,7 @@ def list_tasks(
 ) -> None:
     """List the newest tasks.
 
-    Failed and cancelled ones, if they are asked for, by their ends.
+    With --state failed or cancelled, sorted by the time at which they ended.
 
     Example: catchment task list --state failed --since 1h
     """
@@ -194,7 +194,7 @@ def _age(moment: datetime | str) -> str:
 
 @app.command("show")
 def show(task_id: TaskIdArgument, as_json: Json = False, dsn: Dsn = None) -> None:
-    """Show a task: its error, what to do next, and how each attempt went."""
+    """Show a task: its error, what to do next, and the outcome of each attempt."""
     with open_database(dsn, "catchment_read") as conn:
         row = task_store.show_task(conn, task_id)
         answer = None if row["completed_at"] is not None else why_store.explain_to_the_cause(conn, task_id)
@@ -206,7 +206,7 @@ def show(task_id: TaskIdArgument, as_json: Json = False, dsn: Dsn = None) -> Non
 
 @app.command("why")
 def why(task_id: TaskIdArgument, as_json: Json = False, dsn: Dsn = None) -> None:
-    """Why a task waits: everything that holds it back now, each with the command that changes it."""
+    """Explain why a task waits: every cause, with the command that resolves it."""
     with open_database(dsn, "catchment_read") as conn:
         answer = why_store.explain_to_the_cause(conn, task_id)
     if as_json:
@@ -228,7 +228,7 @@ def cancel(
     error: task_bulk.Error = None,
     since: task_bulk.Since = None,
     top: task_bulk.Top = False,
-    reason: Annotated[str, typer.Option(help="Kept with the task.")] = "cancelled on request",
+    reason: Annotated[str, typer.Option(help="Reason, recorded with the task.")] = "cancelled on request",
     yes: task_bulk.Yes = False,
     dry_run: task_bulk.DryRun = False,
     wait: task_bulk.Wait = True,
@@ -237,8 +237,8 @@ def cancel(
 ) -> None:
     """Cancel tasks and everything under them: those with the given ids, or all that match a filter.
 
-    A running task is asked to stop, and settles as it ends. Settled tasks stay as they are, which is no error. By a
-    filter, a task of the engine does it in batches, and any worker runs that.
+    A running task is asked to stop, and settles when it ends. Settled tasks are not changed; this is not an error. With
+    a filter, an engine task does the work in batches, on any worker.
 
     Example: catchment task cancel --queue mail --state pending
     """
@@ -276,8 +276,8 @@ def retry(
 ) -> None:
     """Run failed or cancelled tasks again: those with the given ids, or all that match a filter.
 
-    A parent runs those of its children again that have failed. A filter without a state means failed tasks. By a
-    filter, a task of the engine does it in batches, and any worker runs that.
+    A parent runs its failed children again. A filter without a state means failed tasks. With a filter, an engine task
+    does the work in batches, on any worker.
 
     Example: catchment task retry --failed --queue mail --since 2h
     """

@@ -30,15 +30,19 @@ State = Annotated[list[TaskState] | None, typer.Option(help="Instead of ids: all
 Command = Annotated[str | None, typer.Option(help="Instead of ids: all tasks of this command.")]
 Queue = Annotated[str | None, typer.Option(help="Instead of ids: all tasks of this queue.")]
 Lane = Annotated[str | None, typer.Option(help="Instead of ids: all tasks of this lane.")]
-Error = Annotated[str | None, typer.Option(metavar="TEXT", help="Instead of ids: all whose error has this text.")]
+Error = Annotated[
+    str | None, typer.Option(metavar="TEXT", help="Instead of ids: all tasks whose error contains this text.")
+]
 Since = Annotated[
     str | None,
-    typer.Option(metavar="SPAN|TIME", help="Instead of ids: all made since then, such as 2h or '2030-01-31 12:00'."),
+    typer.Option(
+        metavar="SPAN|TIME", help="Instead of ids: all tasks created since then, such as 2h or '2030-01-31 12:00'."
+    ),
 ]
-Top = Annotated[bool, typer.Option("--top", help="Of those, only tasks without a parent.")]
-Yes = Annotated[bool, typer.Option("--yes", help="With a filter: do not ask.")]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="With a filter: say how many tasks match, and change nothing.")]
-Wait = Annotated[bool, typer.Option(help="With a filter: wait for the task that does it.")]
+Top = Annotated[bool, typer.Option("--top", help="With a filter: only tasks without a parent.")]
+Yes = Annotated[bool, typer.Option("--yes", help="With a filter: do not ask for confirmation.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="With a filter: count the matching tasks and change nothing.")]
+Wait = Annotated[bool, typer.Option(help="With a filter: wait until all tasks are changed.")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -33,20 +33,20 @@ _FIRST = ("failed", "interrupted", "processing", "cancelled", "waiting", "pendin
 
 
 def tree(
-    task_id: Annotated[int, typer.Argument(metavar="ID", min=SMALLEST_ID, max=LARGEST_ID, help="A task id.")],
-    state: Annotated[TaskState | None, typer.Option(help="Only tasks in this state, and those above them.")] = None,
+    task_id: Annotated[int, typer.Argument(metavar="ID", min=SMALLEST_ID, max=LARGEST_ID, help="Id of the task.")],
+    state: Annotated[TaskState | None, typer.Option(help="Only tasks in this state, and their ancestors.")] = None,
     limit: Annotated[
         int, typer.Option(min=1, max=MOST_ROWS, help="Show at most this many tasks, failed ones first.")
     ] = 50,
     watch: Annotated[
-        bool, typer.Option("--watch", help="Show it until the task has settled. The exit code is 1 if it fails.")
+        bool, typer.Option("--watch", help="Update the tree until the task has settled. Exit with 1 if it fails.")
     ] = False,
     as_json: Json = False,
     dsn: Dsn = None,
 ) -> None:
     """Show the tree that a task belongs to.
 
-    Of a large one, its first tasks, failed ones first, and how many there are of each command in each state.
+    Of a large tree, shows the first tasks, failed ones first, and counts all by command and state.
 
     Example: catchment task tree 42 --state failed
     """

@@ -33,42 +33,47 @@ def worker(
     context: typer.Context,
     app: Annotated[
         list[str] | None,
-        typer.Option(metavar="MODULE:APP", help="Run the Python handlers of this app too; may be given again."),
+        typer.Option(metavar="MODULE:APP", help="Run the Python handlers of this app too; can be repeated."),
     ] = None,
-    queue: Annotated[list[str] | None, typer.Option(help="Serve this queue only; may be given again.")] = None,
+    queue: Annotated[list[str] | None, typer.Option(help="Serve this queue only; can be repeated.")] = None,
     concurrency: Annotated[
-        list[str] | None, typer.Option(metavar="QUEUE=N", help="Fibers of a queue, the top fiber included.")
+        list[str] | None,
+        typer.Option(metavar="QUEUE=N", help="Fibers of a queue, including the top fiber; can be repeated."),
     ] = None,
     single: Annotated[
-        bool, typer.Option("--single", help="Exit at once if another worker runs a queue's top level.")
+        bool, typer.Option("--single", help="Exit at once if another worker already runs the top level of a queue.")
     ] = False,
     stop_when_idle: Annotated[
         bool,
         typer.Option(
-            "--stop-when-idle", help="Exit when nothing is left that this worker can run now, and say what is left."
+            "--stop-when-idle", help="Exit when this worker has nothing left to run, and report what remains."
         ),
     ] = False,
     metrics_port: Annotated[
         int | None,
-        typer.Option(min=0, max=65535, help="Show metrics to Prometheus here; CATCHMENT_METRICS_PORT does the same."),
+        typer.Option(
+            min=0, max=65535, help="Serve Prometheus metrics on this port. Defaults to CATCHMENT_METRICS_PORT."
+        ),
     ] = None,
     health_port: Annotated[
         int | None,
-        typer.Option(min=0, max=65535, help="Answer /healthz and /readyz here; CATCHMENT_HEALTH_PORT does the same."),
+        typer.Option(
+            min=0, max=65535, help="Serve /healthz and /readyz on this port. Defaults to CATCHMENT_HEALTH_PORT."
+        ),
     ] = None,
     log_format: Annotated[
-        LogFormat | None, typer.Option(help="How to log. CATCHMENT_LOG_FORMAT does the same; default: text.")
+        LogFormat | None, typer.Option(help="Log format. Defaults to CATCHMENT_LOG_FORMAT, else text.")
     ] = None,
     log_level: Annotated[
         LogLevel | None,
-        typer.Option(help="What to log; debug has the start of each task. CATCHMENT_LOG_LEVEL does the same."),
+        typer.Option(help="Log level; debug includes the start of each task. Defaults to CATCHMENT_LOG_LEVEL."),
     ] = None,
     dsn: Dsn = None,
 ) -> None:
     """Run tasks in production.
 
-    Serves all queues, or some: SQL handlers, and with --app the Python handlers of an app. SIGTERM and Ctrl-C let
-    running tasks finish.
+    Runs SQL handlers, and with --app the Python handlers of an app. Serves all queues by default. SIGTERM and Ctrl-C
+    shut down gracefully: running tasks finish first.
 
     Example: catchment worker --app shop.tasks:app --queue mail
     """

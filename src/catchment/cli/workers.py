@@ -16,7 +16,7 @@ from catchment.store import task as task_store
 app = typer.Typer(help="List workers, pause, resume and drain them.", no_args_is_help=True)
 
 WorkerId = Annotated[
-    int, typer.Argument(metavar="ID", min=1, max=LARGEST_ID, help="A worker, as 'catchment workers list' shows it.")
+    int, typer.Argument(metavar="ID", min=1, max=LARGEST_ID, help="Id of the worker, from 'catchment workers list'.")
 ]
 
 COLUMNS = ["worker_id", "name", "pid", "version", "state", "running", "capacity", "memory", "seen_at", "queues"]
@@ -33,9 +33,9 @@ def list_workers(
 ) -> None:
     """List worker processes.
 
-    A silent one has missed its heartbeats and will be declared dead. A paused one takes no tasks, a draining one
-    neither, and ends when those that it runs have. Memory is as of the last heartbeat. Queues
-    are those that it has a command of.
+    A silent worker has missed its heartbeats and will be declared dead. A paused worker takes no tasks. A draining
+    worker takes no tasks either, and exits when its running tasks have ended. Memory is as of the last heartbeat.
+    Queues are those for which the worker has a handler.
     """
     with open_database(dsn, "catchment_read") as conn:
         rows = task_store.list_workers(conn, limit=limit)
@@ -55,9 +55,9 @@ def list_workers(
 
 @app.command("pause")
 def pause(worker_id: WorkerId, as_json: Json = False, dsn: Dsn = None) -> None:
-    """Let a worker take no more tasks.
+    """Stop a worker from taking tasks.
 
-    Running tasks go on, and the process stays. Other workers of its queues take the rest.
+    Running tasks continue, and the process stays up. Other workers take over its queues.
     """
     said = f"Worker {worker_id} takes no more tasks. To go on: catchment workers resume {worker_id}"
     _ask(dsn, worker_id, "pause", said, as_json=as_json)
@@ -65,16 +65,16 @@ def pause(worker_id: WorkerId, as_json: Json = False, dsn: Dsn = None) -> None:
 
 @app.command("resume")
 def resume(worker_id: WorkerId, as_json: Json = False, dsn: Dsn = None) -> None:
-    """Let a worker take tasks again that was paused, or drained and has not ended yet."""
+    """Let a paused or draining worker take tasks again."""
     _ask(dsn, worker_id, "resume", f"Worker {worker_id} takes tasks again.", as_json=as_json)
 
 
 @app.command("drain")
 def drain(worker_id: WorkerId, as_json: Json = False, dsn: Dsn = None) -> None:
-    """Let a worker take no more tasks, and end when those that it runs have.
+    """Stop a worker from taking tasks, and let it exit when its running tasks have ended.
 
-    It waits for them however long they take. The process exits with code 0: whatever starts it again after that, such
-    as systemd with Restart=always, starts a new worker.
+    It waits for them without a time limit, then exits with code 0. A supervisor that always restarts, such as systemd
+    with Restart=always, then starts a new worker.
     """
     said = f"Worker {worker_id} takes no more tasks, and ends when those that it runs have."
     _ask(dsn, worker_id, "drain", said, as_json=as_json)

@@ -14,7 +14,7 @@ Dsn = Annotated[
         "--dsn",
         envvar=DSN_VARIABLE,
         show_envvar=True,
-        help="The database. Without one, Catchment starts its own server.",
+        help="Connection string of the database. Defaults to the embedded server.",
     ),
 ]
 
@@ -24,8 +24,8 @@ Roles = Annotated[
     bool | None,
     typer.Option(
         "--roles/--no-roles",
-        help="--no-roles needs no right to make roles: what is new can be used by its owner alone. --roles makes roles"
-        " and gives them their rights, also later. By default a database keeps what it has, and a new one gets roles.",
+        help="Create the roles of Catchment and grant them their rights, now or later. --no-roles creates none: only"
+        " the owner can use the schema. Defaults to what the database already has; a new database gets roles.",
         show_default=False,
     ),
 ]

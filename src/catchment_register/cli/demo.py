@@ -41,12 +41,12 @@ _DATA = "CATCHMENT_DATA"
 
 
 def demo(
-    legal_units: Annotated[int, typer.Option(min=50, max=100_000, help="Legal units of the register.")] = 600,
+    legal_units: Annotated[int, typer.Option(min=50, max=100_000, help="Number of legal units.")] = 600,
     dsn: Dsn = None,
 ) -> None:
-    """Watch a register come to life: import, derivation, one edit.
+    """Watch a small register being imported, derived and edited.
 
-    Without a DSN it leaves nothing behind.
+    Without --dsn, everything is removed at the end.
     """
     plan = choose_plan("demo", legal_units=legal_units)
     began = time.monotonic()

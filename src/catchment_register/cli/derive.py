@@ -16,9 +16,13 @@ from catchment_register.watch import watch_round
 
 
 def derive(
-    full: Annotated[bool, typer.Option("--full", help="Everything, instead of what has changed.")] = False,
-    reports: Annotated[bool, typer.Option("--reports", help="The reports alone, from the published units.")] = False,
-    today: Annotated[str | None, typer.Option(help="First set the day that is today; real: the clock.")] = None,
+    full: Annotated[bool, typer.Option("--full", help="Derive everything, not only what has changed.")] = False,
+    reports: Annotated[
+        bool, typer.Option("--reports", help="Derive only the reports, from the published units.")
+    ] = False,
+    today: Annotated[
+        str | None, typer.Option(help="Set the current day first, as 2026-02-13; 'real' follows the clock.")
+    ] = None,
     wait: Wait = False,
     work: Work = False,
     dsn: Dsn = None,
@@ -26,7 +30,7 @@ def derive(
 ) -> None:
     """Derive what has changed.
 
-    Changes ask for it themselves: this is for everything else.
+    Changes trigger derivation on their own; use this command to derive on request.
     """
     if full and reports:
         raise typer.BadParameter("choose one of --full and --reports")

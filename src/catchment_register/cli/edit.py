@@ -20,16 +20,24 @@ from catchment_register.errors import EditRefused
 from catchment_register.watch import watch_round
 
 app = typer.Typer(name="edit", help="Change units of the register.", no_args_is_help=True)
-Unit = Annotated[str, typer.Argument(metavar="UNIT", help="tax_ident:123, 123, or legal_unit/17.")]
-From = Annotated[str | None, typer.Option("--valid-from", metavar="DAY", help="First day; today if not given.")]
-To = Annotated[str | None, typer.Option("--valid-to", metavar="DAY", help="Last day; none is an open end.")]
-Comment = Annotated[str | None, typer.Option(help="Why, noted with the change.")]
+Unit = Annotated[
+    str, typer.Argument(metavar="UNIT", help="The unit: an identifier (123 or tax_ident:123), or legal_unit/17.")
+]
+From = Annotated[
+    str | None, typer.Option("--valid-from", metavar="DAY", help="First day of the change. Defaults to today.")
+]
+To = Annotated[
+    str | None, typer.Option("--valid-to", metavar="DAY", help="Last day of the change. Defaults to an open end.")
+]
+Comment = Annotated[str | None, typer.Option(help="Reason, recorded with the change.")]
 
 
 @app.command("set")
 def set_values(
     unit: Unit,
-    changes: Annotated[list[str], typer.Argument(metavar="KEY=VALUE...", help="An empty value takes away.")],
+    changes: Annotated[
+        list[str], typer.Argument(metavar="KEY=VALUE...", help="Columns to set; an empty value removes what is there.")
+    ],
     valid_from: From = None,
     valid_to: To = None,
     comment: Comment = None,
@@ -38,7 +46,7 @@ def set_values(
     dsn: Dsn = None,
     as_json: Json = False,
 ) -> None:
-    """Set what is known about a unit: columns of import files, codes of statistics, types of identifiers."""
+    """Set columns of a unit, by the names of import columns, statistics or identifier types."""
     pairs = [_pair(change) for change in changes]
     values = dict(pairs)
     if len(values) < len(pairs):
@@ -57,13 +65,13 @@ def set_values(
 @app.command("end")
 def end(
     unit: Unit,
-    on: Annotated[str, typer.Option("--on", metavar="DAY", help="The first day without the unit.")],
+    on: Annotated[str, typer.Option("--on", metavar="DAY", help="First day on which the unit no longer exists.")],
     wait: Wait = False,
     work: Work = False,
     dsn: Dsn = None,
     as_json: Json = False,
 ) -> None:
-    """End a unit, and what belongs to it."""
+    """End a unit and everything that belongs to it."""
     with open_register(dsn) as conn:
         kind, unit_id = find_unit(conn, unit)
         conn.execute("select register.end_unit(%s, %s, %s)", [kind, unit_id, read_day(on, "--on")])
@@ -73,7 +81,7 @@ def end(
 
 @app.command("delete")
 def delete(unit: Unit, wait: Wait = False, work: Work = False, dsn: Dsn = None, as_json: Json = False) -> None:
-    """Delete a unit as if it had never been there."""
+    """Delete a unit and its whole history."""
     with open_register(dsn) as conn:
         kind, unit_id = find_unit(conn, unit)
         conn.execute("select register.delete_unit(%s, %s)", [kind, unit_id])
@@ -86,7 +94,7 @@ def connect(
     unit: Unit,
     enterprise: Annotated[
         int | None,
-        typer.Option(min=1, max=LARGEST_INTEGER, help="The number of the enterprise; a new one if not given."),
+        typer.Option(min=1, max=LARGEST_INTEGER, help="Id of the enterprise. Defaults to a new one."),
     ] = None,
     valid_from: From = None,
     valid_to: To = None,
@@ -120,7 +128,7 @@ def primary(
     dsn: Dsn = None,
     as_json: Json = False,
 ) -> None:
-    """Make a unit the primary one of what it belongs to."""
+    """Make a unit the primary one of its enterprise or legal unit."""
     first, until = _period(valid_from, valid_to)
     with open_register(dsn) as conn:
         kind, unit_id = find_unit(conn, unit)
@@ -133,8 +141,10 @@ def primary(
 def relate(
     influencing: Unit,
     influenced: Unit,
-    kind: Annotated[str, typer.Option("--type", help="The type of the relationship.")],
-    percentage: Annotated[float | None, typer.Option(help="How much, of 100.")] = None,
+    kind: Annotated[str, typer.Option("--type", help="Type of the relationship.")],
+    percentage: Annotated[
+        float | None, typer.Option(help="Share that the first unit holds of the second, from 0 to 100.")
+    ] = None,
     valid_from: From = None,
     valid_to: To = None,
     comment: Comment = None,
@@ -143,7 +153,7 @@ def relate(
     dsn: Dsn = None,
     as_json: Json = False,
 ) -> None:
-    """Let a legal unit influence another one."""
+    """Add a relationship by which a legal unit influences another."""
     first, until = _period(valid_from, valid_to)
     with open_register(dsn) as conn:
         one, two = (find_unit(conn, u, kind="legal_unit")[1] for u in (influencing, influenced))
@@ -160,7 +170,7 @@ def relate(
 def unrelate(
     influencing: Unit,
     influenced: Unit,
-    kind: Annotated[str | None, typer.Option("--type", help="The type; every type if not given.")] = None,
+    kind: Annotated[str | None, typer.Option("--type", help="Type of the relationship. Defaults to all types.")] = None,
     valid_from: From = None,
     valid_to: To = None,
     wait: Wait = False,
@@ -168,7 +178,7 @@ def unrelate(
     dsn: Dsn = None,
     as_json: Json = False,
 ) -> None:
-    """End the influence of a legal unit on another one."""
+    """End the relationships by which a legal unit influences another."""
     first, until = _period(valid_from, valid_to)
     with open_register(dsn) as conn:
         one, two = (find_unit(conn, u, kind="legal_unit")[1] for u in (influencing, influenced))

@@ -19,30 +19,34 @@ _DEFAULTS = "of the profile"
 
 
 def generate(
-    out: Annotated[Path, typer.Option("--out", help="Folder for the files; made if need be.")],
-    legal_units: Annotated[int | None, typer.Option(show_default="1000", help="How many legal units.")] = None,
+    out: Annotated[Path, typer.Option("--out", help="Folder for the files; created if it does not exist.")],
+    legal_units: Annotated[int | None, typer.Option(show_default="1000", help="Number of legal units.")] = None,
     establishments: Annotated[
-        float | None, typer.Option(show_default="0.75", help="Establishments for each legal unit.")
+        float | None, typer.Option(show_default="0.75", help="Average number of establishments per legal unit.")
     ] = None,
     informal: Annotated[
-        float | None, typer.Option(show_default="0.02", help="Informal establishments for each legal unit.")
+        float | None,
+        typer.Option(show_default="0.02", help="Average number of informal establishments per legal unit."),
     ] = None,
     relationships: Annotated[
-        float | None, typer.Option(show_default="0.01", help="Relationships for each legal unit.")
+        float | None, typer.Option(show_default="0.01", help="Average number of relationships per legal unit.")
     ] = None,
     years: Annotated[
-        int | None, typer.Option(show_default="0", help="Years of history: units begin, change and end.")
+        int | None, typer.Option(show_default="0", help="Years of history in which units begin, change and end.")
     ] = None,
-    valid_from: Annotated[str | None, typer.Option(help="First day of it all, as 2026-01-01.")] = None,
-    seed: Annotated[int | None, typer.Option(show_default="1", help="Another number makes another register.")] = None,
+    valid_from: Annotated[str | None, typer.Option(help="First day of the data, as 2026-01-01.")] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option(show_default="1", help="Seed of the random numbers; each seed makes a different register."),
+    ] = None,
     profile: Annotated[
-        str | None, typer.Option(help=f"Ready-made sizes, which other options change: {', '.join(PROFILES)}.")
+        str | None, typer.Option(help=f"Predefined sizes, which other options override: {', '.join(PROFILES)}.")
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Make up a register of any size, as files to import.
+    """Generate an artificial register of any size, as files to import.
 
-    The same options and seed make the same files anywhere.
+    The same options and seed always make the same files.
     """
     plan = choose_plan(
         profile,

@@ -24,24 +24,36 @@ STRATEGIES = ("insert_or_replace", "insert_or_update", "insert_only", "update_on
 
 
 def import_file(
-    file: Annotated[Path, typer.Argument(help="CSV or Excel, with a header.")],
-    kind: Annotated[str | None, typer.Option(help=f"What its rows are: {', '.join(KINDS)}.")] = None,
+    file: Annotated[Path, typer.Argument(help="CSV or Excel file with a header.")],
+    kind: Annotated[str | None, typer.Option(help=f"What the rows describe: {', '.join(KINDS)}.")] = None,
     definition: Annotated[
-        str | None, typer.Option(metavar="SLUG", help="An import definition of the register, instead of a kind.")
+        str | None, typer.Option(metavar="SLUG", help="Use this import definition of the register instead of --kind.")
     ] = None,
-    valid_from: Annotated[str | None, typer.Option(metavar="DAY", help="First day, if the rows do not say.")] = None,
-    valid_to: Annotated[str | None, typer.Option(metavar="DAY", help="Last day; none is an open end.")] = None,
-    mapping: Annotated[str | None, typer.Option(metavar="FILE", help="Which column is which; or a known name.")] = None,
-    strategy: Annotated[str | None, typer.Option(help=f"How rows meet what is there: {', '.join(STRATEGIES)}.")] = None,
+    valid_from: Annotated[
+        str | None, typer.Option(metavar="DAY", help="First day of the data, if the rows have no dates.")
+    ] = None,
+    valid_to: Annotated[
+        str | None, typer.Option(metavar="DAY", help="Last day of the data. Defaults to an open end.")
+    ] = None,
+    mapping: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="TOML file that maps columns of the file, or the name of a known mapping."),
+    ] = None,
+    strategy: Annotated[
+        str | None, typer.Option(help=f"How rows are combined with existing data: {', '.join(STRATEGIES)}.")
+    ] = None,
     review: Annotated[
-        bool | None, typer.Option("--review/--no-review", help="Wait for a review always or never, not on errors.")
+        bool | None,
+        typer.Option(
+            "--review/--no-review", help="Always or never wait for a review. By default, wait if a row has errors."
+        ),
     ] = None,
-    encoding: Annotated[str, typer.Option(help="Of a CSV file.")] = "utf-8",
-    sheet: Annotated[int, typer.Option(min=1, max=LARGEST_INTEGER, help="Of an Excel file, from 1.")] = 1,
-    slug: Annotated[str | None, typer.Option(help="A name for the job.")] = None,
-    note: Annotated[str | None, typer.Option(help="Why, noted with each change.")] = None,
+    encoding: Annotated[str, typer.Option(help="Encoding of a CSV file.")] = "utf-8",
+    sheet: Annotated[int, typer.Option(min=1, max=LARGEST_INTEGER, help="Sheet of an Excel file, counted from 1.")] = 1,
+    slug: Annotated[str | None, typer.Option(help="Name for the import job.")] = None,
+    note: Annotated[str | None, typer.Option(help="Reason, recorded with each change.")] = None,
     error_file: Annotated[
-        Path | None, typer.Option("--errors", metavar="FILE", help="Write all rows with problems here, as CSV.")
+        Path | None, typer.Option("--errors", metavar="FILE", help="Write all rows with problems to this CSV file.")
     ] = None,
     wait: Wait = False,
     work: Work = False,

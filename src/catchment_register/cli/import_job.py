@@ -18,13 +18,15 @@ from catchment_register.schema import REGISTER
 from catchment_register.watch import find_job
 
 app = typer.Typer(name="import-job", help="List import jobs, approve or reject them.", no_args_is_help=True)
-JobId = Annotated[int, typer.Argument(metavar="ID", min=1, max=LARGEST_INTEGER, help="Of the job.")]
+JobId = Annotated[int, typer.Argument(metavar="ID", min=1, max=LARGEST_INTEGER, help="Id of the import job.")]
 Row = dict[str, Any]
 
 
 @app.command("list")
 def list_jobs(
-    limit: Annotated[int, typer.Option(min=1, max=LARGEST_INTEGER, help="How many, the newest first.")] = 20,
+    limit: Annotated[
+        int, typer.Option(min=1, max=LARGEST_INTEGER, help="Show at most this many jobs, newest first.")
+    ] = 20,
     dsn: Dsn = None,
     as_json: Json = False,
 ) -> None:
@@ -54,7 +56,7 @@ def show_job(job_id: JobId, dsn: Dsn = None, as_json: Json = False) -> None:
 @app.command("errors")
 def show_errors(
     job_id: JobId,
-    file: Annotated[Path | None, typer.Option(help="Write them here, as CSV.")] = None,
+    file: Annotated[Path | None, typer.Option(help="Write the rows to this CSV file.")] = None,
     dsn: Dsn = None,
     as_json: Json = False,
 ) -> None:
@@ -73,25 +75,25 @@ def show_errors(
 
 @app.command("approve")
 def approve(job_id: JobId, dsn: Dsn = None, as_json: Json = False) -> None:
-    """Let a job go on that waits for a review; its rows without errors come in."""
+    """Approve a job that waits for review: its rows without errors are imported."""
     _change(dsn, job_id, "select register.resolve_review(%s, true)", "approved", as_json=as_json)
 
 
 @app.command("reject")
 def reject(job_id: JobId, dsn: Dsn = None, as_json: Json = False) -> None:
-    """End a job that waits for a review; nothing of it comes in."""
+    """Reject a job that waits for review: none of its rows are imported."""
     _change(dsn, job_id, "select register.resolve_review(%s, false)", "rejected", as_json=as_json)
 
 
 @app.command("retry")
 def retry(job_id: JobId, dsn: Dsn = None, as_json: Json = False) -> None:
-    """Let a job that failed go on where it stopped."""
+    """Resume a failed job where it stopped."""
     _change(dsn, job_id, "select register.retry_import_job(%s)", "goes on", as_json=as_json)
 
 
 @app.command("delete")
 def delete(job_id: JobId, dsn: Dsn = None, as_json: Json = False) -> None:
-    """Delete a job and its rows. What it brought into the register stays."""
+    """Delete a job and its uploaded rows. Imported data stays in the register."""
     with open_register(dsn) as conn:
         conn.execute("select register.delete_import_job(%s)", [job_id])
     print_json({"id": job_id}) if as_json else console.print(f"job {job_id} deleted")

@@ -26,19 +26,21 @@ FIRST_TODAY, LAST_TODAY = date(1000, 1, 1), date(9998, 12, 31)
 
 def init(
     dsn: Dsn = None,
-    country: Annotated[str | None, typer.Option(help="The home country, by its two letters.")] = None,
-    activity_standard: Annotated[str | None, typer.Option(help="isic_v4, nace_v2.1, or one of yours.")] = None,
-    region_version: Annotated[str | None, typer.Option(help="Which version of the regions new data name.")] = None,
-    today: Annotated[str | None, typer.Option(help="The day that is today, as 2026-02-13, or real: the clock.")] = None,
+    country: Annotated[str | None, typer.Option(help="Home country, as its two-letter code.")] = None,
+    activity_standard: Annotated[
+        str | None, typer.Option(help="Standard of activity codes: isic_v4, nace_v2.1, or your own.")
+    ] = None,
+    region_version: Annotated[str | None, typer.Option(help="Version of the regions that new data refers to.")] = None,
+    today: Annotated[str | None, typer.Option(help="Current day, as 2026-02-13; 'real' follows the clock.")] = None,
     settings: Annotated[
-        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help=f"One of {', '.join(TUNABLE)}.")
+        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help=f"Change a setting: {', '.join(TUNABLE)}.")
     ] = None,
     roles: Roles = None,
     as_json: Json = False,
 ) -> None:
     """Install or upgrade the register, and change its settings.
 
-    It can be run again, and while workers run.
+    Safe to run repeatedly, and while workers run.
     """
     with connect_register(dsn) as conn, REGISTER.translated():
         upgrade = migrate(conn, on_step=lambda step: None if as_json else console.print(f"  {step}"), roles=roles)

@@ -16,13 +16,15 @@ from catchment_register.codes.read import read_codes
 
 
 def load_codes(
-    kind: Annotated[str, typer.Argument(metavar="KIND", help=f"One of {', '.join(sorted(KINDS))}.")],
-    file: Annotated[Path, typer.Argument(help="CSV with a header: path or code, name, and what the list has besides.")],
+    kind: Annotated[str, typer.Argument(metavar="KIND", help=f"Code list: {', '.join(sorted(KINDS))}.")],
+    file: Annotated[
+        Path, typer.Argument(help="CSV file with a header: path or code, name, and the other columns of the list.")
+    ],
     version: Annotated[
-        str | None, typer.Option(help="Of regions: their version. Of activities: their standard. Else as configured.")
+        str | None, typer.Option(help="Version of the regions, or standard of the activities. Defaults to the setting.")
     ] = None,
     replaces: Annotated[bool, typer.Option("--replace", help="Disable codes that are not in the file.")] = False,
-    encoding: Annotated[str, typer.Option(help="Of the file.")] = "utf-8",
+    encoding: Annotated[str, typer.Option(help="Encoding of the file.")] = "utf-8",
     dsn: Dsn = None,
     as_json: Json = False,
 ) -> None:

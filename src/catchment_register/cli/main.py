@@ -6,7 +6,7 @@ from catchment.commands import lazy_app
 
 app = lazy_app(
     "register",
-    "Keep a statistical business register.\n\nUnits in time, and what is derived from them.",
+    "Keep a statistical business register.\n\nStores units with their history, and derives statistics from them.",
     {
         "init": (
             "catchment_register.cli.init:init",
@@ -18,7 +18,7 @@ app = lazy_app(
         ),
         "generate": (
             "catchment_register.cli.generate:generate",
-            "Make up a register of any size, as files to import.",
+            "Generate an artificial register of any size, as files to import.",
         ),
         "import": (
             "catchment_register.cli.import_:import_file",
@@ -26,7 +26,7 @@ app = lazy_app(
         ),
         "demo": (
             "catchment_register.cli.demo:demo",
-            "Watch a register come to life: import, derivation, one edit.",
+            "Watch a small register being imported, derived and edited.",
         ),
         "derive": (
             "catchment_register.cli.derive:derive",
@@ -34,11 +34,11 @@ app = lazy_app(
         ),
         "status": (
             "catchment_register.cli.status:status",
-            "Show what is imported or derived now, and what waits.",
+            "Show running imports and derivations, and what is waiting.",
         ),
         "why": (
             "catchment_register.cli.why:why",
-            "Why a figure is not up to date yet.",
+            "Explain why a figure is not up to date yet.",
         ),
         "search": (
             "catchment_register.cli.search:search",
@@ -46,7 +46,7 @@ app = lazy_app(
         ),
         "sql": (
             "catchment_register.cli.sql:sql",
-            "Run SQL and show what it returns.",
+            "Run SQL and show the result.",
         ),
         "verify": ("catchment_register.cli.verify:verify", "Check every rule of the register."),
         "import-job": (
@@ -54,6 +54,6 @@ app = lazy_app(
             "List import jobs, approve or reject them.",
         ),
         "edit": ("catchment_register.cli.edit:app", "Change units of the register."),
-        "report": ("catchment_register.cli.report:app", "Show what the register says: tables, charts, files."),
+        "report": ("catchment_register.cli.report:app", "Show the published figures as tables, charts or files."),
     },
 )

@@ -35,11 +35,13 @@ from catchment_register.report.figures import (
 )
 from catchment_register.report.panels import Series, panels, partial_until, title
 
-app = typer.Typer(name="report", help="Show what the register says: tables, charts, files.", no_args_is_help=True)
+app = typer.Typer(name="report", help="Show the published figures as tables, charts or files.", no_args_is_help=True)
 
-UnitType = Annotated[str, typer.Option("--unit-type", help=f"One of {', '.join(UNIT_TYPES)}.")]
-Plot = Annotated[Path | None, typer.Option(metavar="FILE", help="Draw it into this file: .png, .svg or .pdf.")]
-Picture = Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="As a picture: .png, .svg, .pdf.")]
+UnitType = Annotated[str, typer.Option("--unit-type", help=f"Type of unit: {', '.join(UNIT_TYPES)}.")]
+Plot = Annotated[Path | None, typer.Option(metavar="FILE", help="Write the chart to this file: .png, .svg or .pdf.")]
+Picture = Annotated[
+    Path | None, typer.Option("--plot", metavar="FILE", help="Write the chart to this file: .png, .svg or .pdf.")
+]
 # What a unit is told by, the shortest first; and columns that say nothing to people, or what others say.
 _BESIDES = (
     "turnover",
@@ -52,17 +54,21 @@ _BESIDES = (
     "birth_date",
 )
 _NEVER = ("valid_from", "valid_to", "valid_until", "search", "hash_slot", "stats", "stats_summary", "last_edit_at")
-Csv = Annotated[Path | None, typer.Option("--csv", metavar="FILE", help="Write all columns into this file.")]
+Csv = Annotated[Path | None, typer.Option("--csv", metavar="FILE", help="Write all columns to this CSV file.")]
 
 
 @app.command()
 def history(
     unit_type: UnitType = "legal_unit",
-    resolution: Annotated[str, typer.Option(help=f"One of {', '.join(RESOLUTIONS)}.")] = "year",
-    first_year: Annotated[int | None, typer.Option("--from", metavar="YEAR", min=1, max=9999)] = None,
-    last_year: Annotated[int | None, typer.Option("--to", metavar="YEAR", min=1, max=9999)] = None,
-    measure: Annotated[list[str] | None, typer.Option(help="What to show, any number of times.")] = None,
-    draws: Annotated[bool, typer.Option("--chart", help="As a chart in the terminal.")] = False,
+    resolution: Annotated[str, typer.Option(help=f"Length of a period: {', '.join(RESOLUTIONS)}.")] = "year",
+    first_year: Annotated[
+        int | None, typer.Option("--from", metavar="YEAR", min=1, max=9999, help="First year to show.")
+    ] = None,
+    last_year: Annotated[
+        int | None, typer.Option("--to", metavar="YEAR", min=1, max=9999, help="Last year to show.")
+    ] = None,
+    measure: Annotated[list[str] | None, typer.Option(help="Show this measure; can be repeated.")] = None,
+    draws: Annotated[bool, typer.Option("--chart", help="Draw a chart in the terminal.")] = False,
     picture: Picture = None,
     table: Csv = None,
     dsn: Dsn = None,
@@ -70,7 +76,7 @@ def history(
 ) -> None:
     """Show units by year or month.
 
-    How many there are, what came, went and changed, and the sums of their statistics.
+    Counts units, births, deaths and changes, and sums their statistics.
     """
     with open_register(dsn) as conn:
         published = read_history(conn, unit_type, resolution, first_year=first_year, last_year=last_year)
@@ -107,7 +113,7 @@ def demography(
     dsn: Dsn = None,
     as_json: Json = False,
 ) -> None:
-    """Show births and deaths by year, and how many of those born in a year are still there."""
+    """Show births and deaths by year, and the survival of the units born in each year."""
     with open_register(dsn) as conn:
         rows = read_demography(conn, unit_type)
         today = read_today(conn)
@@ -133,20 +139,30 @@ def demography(
 
 @app.command()
 def facets(
-    at: Annotated[str | None, typer.Option("--at", metavar="DAY", help="The day; today if none is given.")] = None,
+    at: Annotated[
+        str | None, typer.Option("--at", metavar="DAY", help="Count the units of this day. Defaults to today.")
+    ] = None,
     unit_type: UnitType = "legal_unit",
-    region: Annotated[str | None, typer.Option(metavar="CODE", help="In this region: its code or path.")] = None,
-    activity: Annotated[str | None, typer.Option(metavar="CODE", help="With this activity: its code or path.")] = None,
-    sector: Annotated[str | None, typer.Option(metavar="CODE", help="In this sector: its code or path.")] = None,
-    legal_form: Annotated[str | None, typer.Option(metavar="CODE", help="With this legal form.")] = None,
-    country: Annotated[str | None, typer.Option(metavar="CODE", help="In this country.")] = None,
-    status: Annotated[str | None, typer.Option(metavar="CODE", help="With this status.")] = None,
+    region: Annotated[
+        str | None, typer.Option(metavar="CODE", help="Only units in this region (code or path).")
+    ] = None,
+    activity: Annotated[
+        str | None, typer.Option(metavar="CODE", help="Only units with this activity (code or path).")
+    ] = None,
+    sector: Annotated[
+        str | None, typer.Option(metavar="CODE", help="Only units in this sector (code or path).")
+    ] = None,
+    legal_form: Annotated[
+        str | None, typer.Option(metavar="CODE", help="Only units with this legal form (code).")
+    ] = None,
+    country: Annotated[str | None, typer.Option(metavar="CODE", help="Only units in this country (code).")] = None,
+    status: Annotated[str | None, typer.Option(metavar="CODE", help="Only units with this status (code).")] = None,
     dsn: Dsn = None,
     as_json: Json = False,
 ) -> None:
-    """Show units on a day by what they are.
+    """Count the units of a day by region, activity, sector and so on.
 
-    Give codes or paths to go deeper.
+    Use codes or paths to drill down.
     """
     place = Place(region, activity, sector, legal_form, country, status)
     with open_register(dsn) as conn:
@@ -193,11 +209,13 @@ def _print_dimension(name: str, rows: Sequence[Row], *, shown: int = 15) -> None
 
 @app.command()
 def unit(
-    which: Annotated[str, typer.Argument(metavar="UNIT", help="An identifier, tax_ident:123, or legal_unit/17.")],
+    which: Annotated[
+        str, typer.Argument(metavar="UNIT", help="The unit: an identifier (123 or tax_ident:123), or legal_unit/17.")
+    ],
     dsn: Dsn = None,
     as_json: Json = False,
 ) -> None:
-    """Show one unit in time, as it is published."""
+    """Show the published history of one unit."""
     with open_register(dsn) as conn:
         rows = read_unit(conn, which)
     if rows and not as_json:
@@ -245,15 +263,18 @@ def _telling(rows: Sequence[Row], usual: Sequence[str]) -> list[str]:
 
 @app.command()
 def units(
-    file: Annotated[Path, typer.Argument(help="Where to write them: .csv or .parquet.")],
-    unit_type: Annotated[str | None, typer.Option("--unit-type", help=f"One of {', '.join(UNIT_TYPES)}.")] = None,
+    file: Annotated[Path, typer.Argument(help="File to write: .csv or .parquet.")],
+    unit_type: Annotated[
+        str | None, typer.Option("--unit-type", help=f"Type of unit: {', '.join(UNIT_TYPES)}.")
+    ] = None,
     at: Annotated[
-        str | None, typer.Option("--at", metavar="DAY", help="As of this day; all of time if not given.")
+        str | None,
+        typer.Option("--at", metavar="DAY", help="Write the units as of this day. Defaults to their whole history."),
     ] = None,
     dsn: Dsn = None,
     as_json: Json = False,
 ) -> None:
-    """Write all published units with all columns to a file."""
+    """Write all published units, with all columns, to a file."""
     if unit_type is not None:
         check_choice("unit type", unit_type, UNIT_TYPES)
     with open_register(dsn) as conn:
@@ -266,11 +287,11 @@ def units(
 
 @app.command()
 def codes(
-    name: Annotated[str, typer.Argument(metavar="LIST", help=f"One of {', '.join(CODE_LISTS)}.")],
+    name: Annotated[str, typer.Argument(metavar="LIST", help=f"Code list: {', '.join(CODE_LISTS)}.")],
     dsn: Dsn = None,
     as_json: Json = False,
 ) -> None:
-    """List the codes that published units have."""
+    """List the codes that are used by published units."""
     with open_register(dsn) as conn:
         rows = read_used_codes(conn, name)
     print_rows(rows, list(rows[0]) if rows else [], as_json=as_json, empty="No unit has any.")

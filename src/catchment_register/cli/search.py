@@ -24,21 +24,30 @@ def search(
     text: Annotated[
         str,
         typer.Argument(
-            help="An identifier, legal_unit/17, a number, or words of a name; the last may be its beginning."
+            help="An identifier, legal_unit/17, a number, or words of a name; the last word may be incomplete."
         ),
     ] = "",
-    unit_type: Annotated[str | None, typer.Option(help=f"One of {', '.join(UNIT_TYPES)}.")] = None,
-    region: Annotated[str | None, typer.Option(metavar="CODE", help="In this region: its code or path.")] = None,
-    activity: Annotated[str | None, typer.Option(metavar="CODE", help="With this activity: its code or path.")] = None,
-    sector: Annotated[str | None, typer.Option(metavar="CODE", help="In this sector: its code or path.")] = None,
-    at: Annotated[str | None, typer.Option(metavar="DAY", help="As of this day, instead of the newest state.")] = None,
-    limit: Annotated[int, typer.Option(min=1, max=LARGEST_INTEGER, help="How many at most.")] = 20,
+    unit_type: Annotated[str | None, typer.Option(help=f"Type of unit: {', '.join(UNIT_TYPES)}.")] = None,
+    region: Annotated[
+        str | None, typer.Option(metavar="CODE", help="Only units in this region (code or path).")
+    ] = None,
+    activity: Annotated[
+        str | None, typer.Option(metavar="CODE", help="Only units with this activity (code or path).")
+    ] = None,
+    sector: Annotated[
+        str | None, typer.Option(metavar="CODE", help="Only units in this sector (code or path).")
+    ] = None,
+    at: Annotated[
+        str | None, typer.Option(metavar="DAY", help="Search the units as of this day. Defaults to their newest state.")
+    ] = None,
+    limit: Annotated[int, typer.Option(min=1, max=LARGEST_INTEGER, help="Show at most this many units.")] = 20,
     dsn: Dsn = None,
     as_json: Json = False,
 ) -> None:
     """Find published units by identifier or name.
 
-    A unit with exactly this identifier is first, then those whose names have all the words. Options alone list units.
+    Units with exactly this identifier come first, then those whose names contain all words. Without text, lists all
+    units that match the options.
     """
     if not text.strip() and not (unit_type or region or activity or sector):
         raise ReportRefused("there is nothing to search for", hint="Give a text, or --unit-type, --region, --activity.")

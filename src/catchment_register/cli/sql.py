@@ -21,13 +21,13 @@ Result = tuple[list[str], list[tuple[Any, ...]]]
 
 
 def sql(
-    statements: Annotated[str | None, typer.Argument(help="SQL; what is typed or piped in if not given.")] = None,
+    statements: Annotated[str | None, typer.Argument(help="SQL statements. Defaults to standard input.")] = None,
     dsn: Dsn = None,
     as_json: Json = False,
 ) -> None:
-    """Run SQL and show what it returns.
+    """Run SQL and show the result.
 
-    Without a DSN the embedded server runs meanwhile.
+    Without --dsn, the embedded server is started for it.
     """
     if statements is None and sys.stdin.isatty():
         errors.print("Write SQL, and Ctrl-D at the end.")

@@ -37,12 +37,12 @@ def status(
     follow: Annotated[bool, typer.Option("--follow", help="Show progress until everything is published.")] = False,
     rounds: Annotated[
         int,
-        typer.Option("--rounds", metavar="N", min=0, max=LARGEST_INTEGER, help="How many of the last rounds to show."),
+        typer.Option("--rounds", metavar="N", min=0, max=LARGEST_INTEGER, help="Show this many of the last rounds."),
     ] = 1,
     dsn: Dsn = None,
     as_json: Json = False,
 ) -> None:
-    """Show what is imported or derived now, and what waits."""
+    """Show running imports and derivations, and what is waiting."""
     with open_register(dsn) as conn:
         if follow:
             show(conn, watch_round(conn), "analytics", quietly=as_json)

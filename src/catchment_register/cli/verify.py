@@ -52,18 +52,20 @@ class Violation:
 
 def verify(
     deep: Annotated[
-        bool, typer.Option("--deep", help="Derive everything anew and compare; nothing is changed.")
+        bool, typer.Option("--deep", help="Derive everything again and compare; nothing is changed.")
     ] = False,
     reference: Annotated[
         bool,
-        typer.Option("--reference", help=f"Compare with the plain reference, up to {REFERENCE_LIMIT} rows of units."),
+        typer.Option(
+            "--reference", help=f"Compare with the reference implementation; at most {REFERENCE_LIMIT} rows of units."
+        ),
     ] = False,
     dsn: Dsn = None,
     as_json: Json = False,
 ) -> None:
     """Check every rule of the register.
 
-    The exit code is 1 if one is broken.
+    The exit code is 1 if a rule is violated.
     """
     with open_register(dsn) as conn, errors.status("checking the rules") as status:
         violations = _violations(conn, deep=deep)

@@ -17,8 +17,8 @@ from catchment.commands import console, errors
 from catchment_register.errors import RegisterError
 from catchment_register.watch import Event, GoesOn, always, is_served
 
-Wait = Annotated[bool, typer.Option("--wait", help="Wait until it is done.")]
-Work = Annotated[bool, typer.Option("--work", help="Run a worker here until nothing is left to do, and wait.")]
+Wait = Annotated[bool, typer.Option("--wait", help="Wait until the work is done.")]
+Work = Annotated[bool, typer.Option("--work", help="Run a worker until nothing is left to do, and wait for it.")]
 
 
 # How long a worker may take to end after it was asked to, before it is killed.

@@ -25,9 +25,9 @@ def why(
     dsn: Dsn = None,
     as_json: Json = False,
 ) -> None:
-    """Why a figure is not up to date yet.
+    """Explain why a figure is not up to date yet.
 
-    Everything that keeps it from showing what was committed, each with the command that changes it.
+    Lists every cause, with the command that resolves it.
     """
     with open_register(dsn) as conn:
         answer = explain(conn, of)

@@ -12,8 +12,8 @@ from catchment.model.state import TaskState
 
 
 class Migrated(Answer):
-    """``applied`` are the migrations that were missing. ``newer`` is the version that wrote the schema, if that is
-    newer than this one: then nothing was done."""
+    """``applied`` lists the migrations that were applied. ``newer`` is the version that wrote the schema, if it is
+    newer than this one; then nothing was changed."""
 
     applied: list[str]
     routines_changed: bool
@@ -24,8 +24,8 @@ class Migrated(Answer):
 
 
 class QueueRow(Answer):
-    """``ready`` tasks could start, ``blocked`` ones wait for their time, lane, siblings or limit. ``concurrency`` is
-    that of SQL handlers, null where there are none. ``workers`` are live ones that have a command of the queue."""
+    """``ready`` tasks can start, ``blocked`` ones wait for their time, lane, siblings or limit. ``concurrency`` applies
+    to SQL handlers; null if the queue has none. ``workers`` counts live workers with a handler for the queue."""
 
     queue: str
     mode: Literal["serial", "concurrent"]
@@ -43,8 +43,7 @@ class QueueRow(Answer):
 
 
 class CommandCapacity(Answer):
-    """``desired`` is the sum of tasks that could start, that run, and that are due soon, as far as the limit of the
-    queue allows."""
+    """``desired`` is the sum of ready, running and soon due tasks, up to the limit of the queue."""
 
     command: str
     ready: int
@@ -54,7 +53,7 @@ class CommandCapacity(Answer):
 
 
 class QueueCapacity(Answer):
-    """``desired`` is how many tasks of the queue want to run."""
+    """``desired`` is the number of tasks that need a slot."""
 
     queue: str
     desired: int
@@ -62,7 +61,7 @@ class QueueCapacity(Answer):
 
 
 class QueuePaused(Answer):
-    """``paused_until`` is null if it is paused until it is resumed."""
+    """``paused_until`` is null if the pause has no end."""
 
     queue: str
     is_paused: bool
@@ -70,8 +69,8 @@ class QueuePaused(Answer):
 
 
 class LaneRow(Answer):
-    """``head_id`` is the first task, ``tasks`` counts it and those behind it, up to 1,000. ``error`` is that of a
-    halted lane's head. The lane without a name is the top level of a serial queue."""
+    """``head_id`` is the first task; ``tasks`` counts it and those behind it, up to 1,000. ``error`` is the error of
+    the head of a halted lane. The lane without a name is the top level of a serial queue."""
 
     queue: str
     lane: str
@@ -85,7 +84,7 @@ class LaneRow(Answer):
 
 
 class LaneSkipped(Answer):
-    """``skipped_id`` is the failed task without which the lane goes on."""
+    """``skipped_id`` is the failed task that was skipped."""
 
     queue: str
     lane: str | None
@@ -93,7 +92,7 @@ class LaneSkipped(Answer):
 
 
 class CommandRow(Answer):
-    """``handler_procedure`` is that of a SQL handler. ``merge`` says how payloads of duplicates are united."""
+    """``handler_procedure`` is set for SQL handlers. ``merge`` is how payloads of duplicates are merged."""
 
     command: str
     queue: str
@@ -112,9 +111,9 @@ class CommandRow(Answer):
 
 
 class WorkerRow(Answer):
-    """``name`` is by default that of its host. ``capacity`` counts its slots, ``running`` those that are taken.
-    ``memory_usage``, a share from 0 to 1, and ``loop_lag``, in seconds, are as of ``seen_at``. ``served`` are the
-    queues that it has a command of."""
+    """``name`` defaults to the host name. ``capacity`` is the number of slots, ``running`` the number in use.
+    ``memory_usage``, a share from 0 to 1, and ``loop_lag``, in seconds, are as of ``seen_at``. ``served`` lists the
+    queues for which the worker has a handler."""
 
     worker_id: int
     name: str
@@ -137,7 +136,7 @@ class WorkerRow(Answer):
 
 
 class WorkerAsked(Answer):
-    """``asked`` is null for a worker that takes tasks."""
+    """``asked`` is the requested state; null for a worker that takes tasks."""
 
     worker_id: int
     asked: Literal["pause", "drain"] | None
@@ -157,7 +156,7 @@ class Rhythm(Answer):
 
 
 class Run(Answer):
-    """A task of a schedule; one that was deleted has only its ``id``."""
+    """A task of a schedule. A deleted task has only its ``id``."""
 
     id: int
     command: str | None = None
@@ -167,9 +166,9 @@ class Run(Answer):
 
 
 class ScheduleRow(Answer):
-    """``fires`` says in words when. ``is_declared``: it comes from the code of an app, ``is_in_code``: of a live
-    worker. ``recent`` are its last tasks, newest first, ``error`` that of the last one, ``trouble`` why it cannot be
-    fired."""
+    """``fires`` describes when the schedule fires. ``is_declared``: it comes from the code of an app; ``is_in_code``:
+    of a live worker. ``recent`` are its last tasks, newest first, ``error`` that of the last one, ``trouble`` why it
+    cannot be fired."""
 
     name: str
     command: str
@@ -193,7 +192,7 @@ class ScheduleRow(Answer):
 
 
 class ScheduleTime(Answer):
-    """``fate`` is what became of the time; ``state`` that of the task, since when."""
+    """``fate`` is what happened at this time. ``state`` is the state of the task, ``since`` its start."""
 
     n: int
     due_at: AwareDatetime | None
@@ -206,7 +205,7 @@ class ScheduleTime(Answer):
 
 
 class ScheduleChanged(Answer):
-    """``next_at`` is when it fires next; null while it is paused."""
+    """``next_at`` is when the schedule fires next; null while it is paused."""
 
     name: str
     enabled: bool
@@ -214,8 +213,7 @@ class ScheduleChanged(Answer):
 
 
 class Finding(Answer):
-    """``remedy`` has one way per line: a command of the shell, with what it does as a comment; a comment alone is
-    advice."""
+    """``remedy`` has one fix per line: a shell command with a comment that explains it, or a comment alone."""
 
     level: Literal["error", "warning", "info"]
     subject: str
@@ -224,7 +222,7 @@ class Finding(Answer):
 
 
 class Figure(Answer):
-    """``figure`` has ``value`` and ``unit`` as people read them."""
+    """``figure`` is ``value`` with ``unit``, formatted for people."""
 
     measured: str
     figure: str
@@ -233,7 +231,7 @@ class Figure(Answer):
 
 
 class TopQueue(Answer):
-    """Counts stop at 10,000."""
+    """A queue. Counts stop at 10,000."""
 
     queue: str
     mode: Literal["serial", "concurrent"]
@@ -252,7 +250,7 @@ class TopQueue(Answer):
 
 
 class TopWorker(Answer):
-    """A worker. ``running`` counts the slots that are taken now; ``memory_usage`` is as of its last heartbeat."""
+    """A worker. ``running`` counts the slots in use; ``memory_usage`` is as of the last heartbeat."""
 
     worker_id: int
     name: str
@@ -293,7 +291,7 @@ class TopFailure(Answer):
 
 
 class TopTask(Runner):
-    """A task that runs, and for how long."""
+    """A running task; ``seconds`` is how long it has been running."""
 
     id: int
     command: str
@@ -304,8 +302,8 @@ class TopTask(Runner):
 
 
 class Top(Answer):
-    """The engine at one moment, by the clock of the server; of workers, scopes, failures and running tasks at most
-    200."""
+    """The engine at time ``at`` of the server clock, with at most 200 workers, scopes, failures and running tasks
+    each."""
 
     at: AwareDatetime
     database: str

@@ -21,19 +21,19 @@ from catchment.lake.types import Properties
 
 
 class LakeMade(Answer):
-    """``data_path`` is where the data are."""
+    """``data_path`` is where the data is stored."""
 
     data_path: str
 
 
 class RoundAsked(Answer):
-    """With ``--no-wait``: the round that the workers carry out."""
+    """With ``--no-wait``: the round of refreshes that workers will run."""
 
     round_id: int
 
 
 class RefreshCancelled(Answer):
-    """``cancelled`` counts the refreshes that were under way."""
+    """``cancelled`` counts the refreshes that were cancelled."""
 
     name: str
     cancelled: int
@@ -47,13 +47,13 @@ class TableState(Answer):
 
 
 class TableDropped(Answer):
-    """A table that is gone."""
+    """A table that was dropped."""
 
     name: str
 
 
 class AttachStatement(Answer):
-    """What DuckDB runs to attach the lake."""
+    """The statement that attaches the lake to DuckDB."""
 
     statement: str
 

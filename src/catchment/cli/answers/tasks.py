@@ -11,13 +11,13 @@ from catchment.model.state import TaskState
 
 
 class Made(Answer):
-    """The task that was made."""
+    """The new task."""
 
     id: int
 
 
 class Runner(Answer):
-    """``worker_id``, ``host`` and ``pid`` are those of the worker that runs it, and null while no worker does."""
+    """``worker_id``, ``host`` and ``pid`` identify the worker that runs the task; null while no worker does."""
 
     worker_id: int | None
     host: str | None
@@ -25,8 +25,8 @@ class Runner(Answer):
 
 
 class TaskRow(Runner):
-    """``waits_for`` says why it cannot start yet, ``due_at`` until when. ``worker_id``, ``host`` and ``pid`` are those
-    of the worker that runs it, and null while no worker does."""
+    """``waits_for`` says why the task cannot start yet, ``due_at`` until when. ``worker_id``, ``host`` and ``pid``
+    identify the worker that runs the task; null while no worker does."""
 
     id: int
     command: str
@@ -61,7 +61,7 @@ class Attempt(Answer):
 
 
 class HookWarning(Answer):
-    """A hook that raised, or what a worker noted about the task."""
+    """An error of a hook, or a warning of a worker about the task."""
 
     at: AwareDatetime
     source: str
@@ -69,7 +69,7 @@ class HookWarning(Answer):
 
 
 class Snoozed(Answer):
-    """How often the handler has put the task off, and until when."""
+    """How often the handler has snoozed the task, and until when."""
 
     times: int
     until: AwareDatetime
@@ -87,8 +87,8 @@ class Halted(Answer):
 
 
 class TaskShown(TaskRow):
-    """``attempts`` are those that did not complete. ``retry_id`` is the task whose retry runs this one again,
-    ``halted`` the lane that it has halted. ``worker_pid`` is the session of a SQL handler."""
+    """``attempts`` lists the attempts that did not complete. ``retry_id`` is the task to retry in order to run this one
+    again, ``halted`` the lane that this task has halted. ``worker_pid`` is the database session of a SQL handler."""
 
     payload: Any
     depth: int
@@ -114,7 +114,7 @@ class TaskShown(TaskRow):
 
 
 class TreeTask(Runner):
-    """``children`` counts those that it has, shown or not."""
+    """``children`` counts all children, shown or not."""
 
     id: int
     command: str
@@ -131,7 +131,7 @@ class TreeTask(Runner):
 
 
 class Count(Answer):
-    """How many tasks of a command are in a state."""
+    """The number of tasks of a command in a state."""
 
     command: str
     state: TaskState
@@ -139,8 +139,8 @@ class Count(Answer):
 
 
 class TaskTree(Answer):
-    """``tasks`` are parents before children. ``counts`` are those of the whole tree, of which ``left_off`` are not
-    shown; ``at_least``: there may be more, because counting has stopped."""
+    """``tasks`` lists parents before children. ``counts`` covers the whole tree, of which ``left_off`` tasks are not
+    shown; ``at_least``: there may be more, because counting stopped early."""
 
     tasks: list[TreeTask]
     counts: list[Count]
@@ -149,7 +149,7 @@ class TaskTree(Answer):
 
 
 class Changed(Answer):
-    """What became of a task. ``state`` is null if it was refused, and ``error`` says why."""
+    """A task after the change. ``state`` is null if the change was refused; ``error`` says why."""
 
     id: int
     state: str | None
@@ -157,7 +157,7 @@ class Changed(Answer):
 
 
 class Bulk(Answer):
-    """``id`` is the task that changes all that match: ``done`` and ``skipped`` of ``expected``. It is null if none
+    """``id`` is the task that changes all matching tasks: ``done`` and ``skipped`` of ``expected``. It is null if none
     matches, and with ``--dry-run``. ``problem`` is why the first of the skipped ones was skipped, ``error`` why the
     task failed."""
 
@@ -172,7 +172,7 @@ class Bulk(Answer):
 
 
 class Ended(Answer):
-    """A task as it ended; ``seconds`` is its last attempt. ``halted`` is the lane that it has halted."""
+    """A task that ended. ``seconds`` is the duration of its last attempt, ``halted`` the lane that it has halted."""
 
     id: int
     command: str
@@ -195,14 +195,14 @@ class Ended(Answer):
 
 
 class HaltedLane(Answer):
-    """A lane by its queue; the lane without a name is the top level of a serial queue."""
+    """A lane and its queue. The lane without a name is the top level of a serial queue."""
 
     queue: str
     lane: str
 
 
 class EndedBefore(Answer):
-    """A task that has ended, and was retried or deleted since."""
+    """A task that ended and has been retried or deleted since."""
 
     id: int
     state: Literal["completed", "failed", "cancelled"]

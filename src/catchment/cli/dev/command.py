@@ -16,28 +16,28 @@ def dev(
     apps: Annotated[
         list[str],
         typer.Argument(
-            metavar="MODULE:APP", help="The apps to serve, such as shop.tasks:app; shop.tasks if it has one app."
+            metavar="MODULE:APP", help="Apps to run, such as shop.tasks:app; shop.tasks is enough if it has one app."
         ),
     ],
     migrate: Annotated[
         bool,
         typer.Option(
-            "--migrate", help="Install or upgrade the schema of your database first; the embedded one always is."
+            "--migrate", help="Install or upgrade the schema of your database first. The embedded server always has it."
         ),
     ] = False,
     dashboard: Annotated[bool, typer.Option(help="Serve the dashboard too, if it is installed.")] = True,
     dashboard_port: Annotated[
         int | None,
         typer.Option(
-            min=0, max=65535, help="Where to serve it, or on the next free port. Defaults to 8240.", show_default=False
+            min=0, max=65535, help="Port of the dashboard. Defaults to 8240, or the next free port.", show_default=False
         ),
     ] = None,
     dsn: Dsn = None,
 ) -> None:
     """Run the tasks of an app while you develop it.
 
-    Shows the end of each task and each failed attempt, and reloads when the files of the app change. The dashboard
-    shows the same in a browser. Ctrl-C stops it.
+    Prints the end of each task and each failed attempt, and reloads when the files of the app change. The dashboard
+    shows the same in a browser. Stop with Ctrl-C.
 
     Example: catchment dev shop.tasks:app
     """

@@ -36,21 +36,25 @@ class Ended(StrEnum):
 
 
 def tail(
-    state: Annotated[list[Ended] | None, typer.Option(help="Only tasks that end so; may be given again.")] = None,
+    state: Annotated[
+        list[Ended] | None, typer.Option(help="Only tasks that end in this state; can be repeated.")
+    ] = None,
     command: Command = None,
     queue: Queue = None,
     lane: Lane = None,
     since: Annotated[
         str | None,
-        typer.Option(metavar="SPAN|TIME", help="Begin so long ago (30s, 10m, 2h, 1d) or at this time. Default: now."),
+        typer.Option(
+            metavar="SPAN|TIME", help="Start this long ago (30s, 10m, 2h, 1d) or at this time. Defaults to now."
+        ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object per line.")] = False,
     dsn: Dsn = None,
 ) -> None:
     """Show tasks as they end.
 
-    Ctrl-C stops it. A terminal shows as many as can be read, failed ones first, and counts the others; a pipe or a file
-    gets every one. Times are local.
+    A terminal shows as many tasks as one can read, failed ones first, and counts the rest; a pipe or a file gets every
+    task. Times are local. Stop with Ctrl-C.
 
     Example: catchment tail --state failed --since 1h
     """

@@ -31,8 +31,10 @@ _PIPE_WIDTH = 10_000
 
 
 def top(
-    once: Annotated[bool, typer.Option("--once", help="Print it once. So it is in a pipe or a file.")] = False,
-    interval: Annotated[float, typer.Option(min=0.1, max=3600, help="Seconds between two looks.")] = 1.0,
+    once: Annotated[
+        bool, typer.Option("--once", help="Print once and exit; this is the default in a pipe or a file.")
+    ] = False,
+    interval: Annotated[float, typer.Option(min=0.1, max=3600, help="Seconds between updates.")] = 1.0,
     as_json: Json = False,
     dsn: Dsn = None,
 ) -> None:

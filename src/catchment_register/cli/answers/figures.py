@@ -14,8 +14,8 @@ Number = float | str
 
 
 class NumberSummary(Answer):
-    """A statistical variable with numbers; those of more than 15 digits that no float holds are text. The last three
-    are null for a single value, and the last one where the mean is 0."""
+    """A numeric statistical variable. Numbers that a float cannot hold exactly are text. The last three are null for a
+    single value, and the last one where the mean is 0."""
 
     type: Literal["int", "float"]
     count: int
@@ -30,7 +30,7 @@ class NumberSummary(Answer):
 
 
 class ValueSummary(Answer):
-    """A statistical variable with words or truth values: how often each occurs."""
+    """A statistical variable with text or boolean values: how often each value occurs."""
 
     type: Literal["string", "bool"]
     counts: dict[str, int]
@@ -40,7 +40,7 @@ Summaries = dict[str, NumberSummary | ValueSummary]
 
 
 class UnitMatch(Answer):
-    """A unit as it is now, or on the day that was asked for. ``valid_to`` is the last day of that state."""
+    """A unit as of now, or as of the given day. ``valid_to`` is the last day of this state."""
 
     unit_type: UnitType
     unit_id: int
@@ -86,8 +86,8 @@ class Period(Answer):
 
 
 class Cohort(Answer):
-    """A year: its births and deaths, and what has become of the units born in it. The row of units born before the
-    history begins has no year."""
+    """A year: births, deaths, and how many of the units born in it survive. The row of units born before the history
+    begins has no year."""
 
     year: int | None
     countable_count: int | None
@@ -112,7 +112,7 @@ class Choice(Answer):
 
 
 class Facets(Answer):
-    """Units on a day. ``next`` has the codes that can be chosen next by dimension, those with most units first."""
+    """Units of a day. ``next`` has the codes that narrow the choice, by dimension, most units first."""
 
     unit_type: UnitType
     at: date
@@ -129,8 +129,8 @@ class Value(Answer):
 
 
 class UnitRow(Answer):
-    """A unit in a time in which nothing about it changes, as the view ``statistical_unit`` has it: ``valid_to`` is the
-    last day, ``valid_until`` the first one after it."""
+    """A unit during a period without changes, as in the view ``statistical_unit``. ``valid_to`` is the last day,
+    ``valid_until`` the day after it."""
 
     unit_type: UnitType
     unit_id: int
@@ -216,20 +216,20 @@ class UnitRow(Answer):
 
 
 class UnitsWritten(Answer):
-    """The file, and how many rows it has."""
+    """The file and its number of rows."""
 
     file: str
     rows: int
 
 
 class Code(Answer):
-    """A code that published units have."""
+    """A code that is used by published units."""
 
     code: str | None
     name: str
 
 
 class PathCode(Code):
-    """A code of a list with levels, or one above a code that units have."""
+    """A code of a hierarchical list that is used by published units, or an ancestor of one."""
 
     path: str

@@ -24,7 +24,7 @@ JobState = Literal[
 
 
 class Settings(Answer):
-    """``today`` is null if the clock says it."""
+    """``today`` is null if it follows the clock."""
 
     country: str | None
     activity_standard: str | None
@@ -38,8 +38,8 @@ class Settings(Answer):
 
 
 class Ready(Answer):
-    """``applied`` are the migrations that were missing, ``countries`` counts those that were added. ``changed`` are the
-    settings that have another value now."""
+    """``applied`` lists the migrations that were applied, ``countries`` counts the countries that were added,
+    ``changed`` has the settings with a new value."""
 
     applied: list[str]
     countries: int
@@ -55,7 +55,7 @@ class SkippedLine(Answer):
 
 
 class CodesLoaded(Answer):
-    """What became of the codes of a file."""
+    """How many codes of the file were added, changed and so on."""
 
     added: int
     changed: int
@@ -65,7 +65,7 @@ class CodesLoaded(Answer):
 
 
 class Generated(Answer):
-    """``rows`` counts those of each file."""
+    """``rows`` is the number of rows of each file."""
 
     folder: str
     today: date
@@ -73,8 +73,8 @@ class Generated(Answer):
 
 
 class Job(Answer):
-    """An import job. ``held_by`` is the job whose review it waits for; rates are null until there is something to
-    measure. ``valid_until`` is the first day after the validity, null if the rows say it or there is no end."""
+    """An import job. ``held_by`` is the job whose review it waits for. Rates are null until they can be measured.
+    ``valid_until`` is the first day after the validity; null if the rows have dates or there is no end."""
 
     id: int
     slug: str
@@ -106,7 +106,8 @@ class Job(Answer):
 
 
 class Imported(Job):
-    """The import job, and ``ignored_columns`` of the file. Without ``--wait`` or ``--work`` it has only begun."""
+    """The import job, and the columns of the file that were ignored. Without ``--wait`` or ``--work`` the job has only
+    started."""
 
     ignored_columns: list[str]
 
@@ -129,14 +130,14 @@ class JobShown(Job):
 
 
 class JobDeleted(Answer):
-    """The import job that is gone."""
+    """The import job that was deleted."""
 
     id: int
 
 
 class Round(Answer):
-    """A round of derivation. ``seconds_to_units`` is when its units were published; the counts are those of units that
-    it derived, null until they are known."""
+    """A round of derivation. ``seconds_to_units`` is the time until its units were published. The counts are of derived
+    units; null until they are known."""
 
     id: int
     kind: Literal["changes", "all", "direct", "reports", "roll"]
@@ -154,15 +155,15 @@ class Round(Answer):
 
 
 class Derived(Answer):
-    """``task_id`` is the task that was asked for, ``round`` the last round, null without ``--wait`` or ``--work``."""
+    """``task_id`` is the new task, ``round`` the last round; null without ``--wait`` or ``--work``."""
 
     task_id: int
     round: Round | None
 
 
 class Phase(Answer):
-    """One of the two phases of derivation. ``step`` is the stage that it has come to, with ``completed`` of ``total``
-    tasks; ``pending``: it comes after the other phase."""
+    """One of the two phases of derivation. ``step`` is the current stage, with ``completed`` of ``total`` tasks;
+    ``pending``: it starts after the other phase."""
 
     phase: Literal["units", "reports"]
     active: bool
@@ -178,7 +179,7 @@ class Phase(Answer):
 
 
 class OpenJob(Answer):
-    """An import job that is not over."""
+    """An import job that has not ended."""
 
     job_id: int
     slug: str
@@ -196,7 +197,7 @@ class OpenJob(Answer):
 
 
 class RoundFailure(Answer):
-    """``failures`` counts the rounds that broke in a row. ``next_try`` is null if that is now."""
+    """``failures`` counts consecutive broken rounds. ``next_try`` is null if the next attempt is due."""
 
     round_id: int | None
     task_id: int
@@ -208,8 +209,8 @@ class RoundFailure(Answer):
 
 
 class Status(Answer):
-    """``changes_waiting`` counts those that no round has taken. ``jobs`` are those that are not over, ``failure`` is
-    the last one while something still waits for it."""
+    """``changes_waiting`` counts the changes that no round has taken. ``jobs`` lists import jobs that have not ended.
+    ``failure`` is the last failure while changes still wait because of it."""
 
     is_importing: bool
     is_deriving_statistical_units: bool
@@ -230,8 +231,8 @@ class Violation(Answer):
 
 
 class Verified(Answer):
-    """``rules`` are those that were checked. ``under_way``: changes are being derived, so that what is published was
-    not compared."""
+    """``rules`` lists the rules that were checked. ``under_way``: changes are being derived, so published data was not
+    compared."""
 
     rules: list[str]
     under_way: bool
@@ -239,7 +240,7 @@ class Verified(Answer):
 
 
 class Edited(Answer):
-    """The unit. ``published_seconds`` is how long it took until the change was published, null without ``--wait`` or
+    """The unit. ``published_seconds`` is the time until the change was published; null without ``--wait`` or
     ``--work``."""
 
     unit_type: UnitType
@@ -254,8 +255,8 @@ class Connected(Edited):
 
 
 class Related(Answer):
-    """The two legal units. ``published_seconds`` is how long it took until the change was published, null without
-    ``--wait`` or ``--work``."""
+    """The two legal units. ``published_seconds`` is the time until the change was published; null without ``--wait`` or
+    ``--work``."""
 
     influencing_id: int
     influenced_id: int
