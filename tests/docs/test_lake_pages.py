@@ -61,14 +61,14 @@ def test_the_reference_has_every_property_and_no_other() -> None:
 
 
 def test_the_reference_has_every_answer_with_its_fields_and_no_other() -> None:
-    table = _reference().split("### Answers")[1].split("\n### ")[0]
+    table = _reference().split("### Result types")[1].split("\n### ")[0]
     listed = dict(re.findall(r"^\| `(\w+)` \| (.*) \|$", table, re.MULTILINE))
     kinds = [kind for kind in (*vars(answers).values(), Properties) if is_dataclass(kind) and kind is not Column]
     assert listed == {kind.__name__: ", ".join(f"`{item.name}`" for item in fields(kind)) for kind in kinds}
 
 
 def test_the_reference_has_every_verb_and_no_other() -> None:
-    table = _reference().split("## The command line")[1].split("\n## ")[0]
+    table = _reference().split("## Command line")[1].split("\n## ")[0]
     listed = re.findall(r"^\| `(\w+)[^`]*` \|", table, re.MULTILINE)
     assert sorted(listed) == sorted(command.name or "" for command in app.registered_commands if not command.hidden)
 

@@ -87,7 +87,7 @@ def test_every_environment_variable_is_listed() -> None:
 
 
 def test_every_setting_of_a_worker_is_listed_with_its_default_and_no_other() -> None:
-    table = page("settings.md").split("Of `catchment worker`.")[1].split("## ")[0]
+    table = page("settings.md").split("## Worker\n")[1].split("## ")[0]
     listed = dict(re.findall(r"^\| `([A-Z_]+)` \| (.*?) \|", table, re.MULTILINE))
     assert listed == {WorkerSettings.names(n)[0]: _default(n, f) for n, f in WorkerSettings.model_fields.items()}
 
@@ -106,7 +106,7 @@ def _default(name: str, field: FieldInfo) -> str:
 
 
 def test_every_setting_of_a_worker_is_listed_with_its_limits() -> None:
-    table = page("settings.md").split("Of `catchment worker`.")[1].split("## ")[0]
+    table = page("settings.md").split("## Worker\n")[1].split("## ")[0]
     listed = dict(re.findall(r"^\| `([A-Z_]+)` \| .*? \| (.*?) \|", table, re.MULTILINE))
     assert listed == {WorkerSettings.names(n)[0]: _values(f) for n, f in WorkerSettings.model_fields.items()}
 
