@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
-.PHONY: demo dist test test-long check quick-check bench clean
+.PHONY: demo dist docs test test-long check quick-check bench clean
 
 demo: $(STAMP)
 	@$(BIN)/catchment demo
@@ -28,6 +28,10 @@ quick-check: $(STAMP)
 # A wheel and a source distribution, in dist/.
 dist: $(STAMP)
 	$(BIN)/python -m build --no-isolation --outdir dist
+
+# The site, in site/; a broken link is an error.
+docs: $(STAMP)
+	$(BIN)/zensical build --clean --strict
 
 bench: $(STAMP)
 	$(BIN)/python -m bench.engine --quick
