@@ -27,7 +27,7 @@ def test_the_map_names_every_part_of_the_package() -> None:
 
 
 def test_the_map_names_every_folder_of_functions() -> None:
-    listed = MAP.split("`functions/` is by noun:")[1].split("Beside it")[0]
+    listed = MAP.split("`functions/` is organised by noun:")[1].split("Beside it")[0]
     assert set(re.findall(r"`(\w+)`", listed)) == {path.name for path in FUNCTIONS.iterdir() if path.is_dir()}
 
 
