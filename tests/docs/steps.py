@@ -15,6 +15,7 @@ from psycopg.sql import SQL
 
 ROOT = Path(__file__).parents[2]
 HOW_TO = ROOT / "docs" / "how-to"
+COMPARE = ROOT / "docs" / "compare"
 SAVEPOINTS = {
     "begin;": "savepoint shown;",
     "commit;": "release savepoint shown;",
@@ -24,6 +25,8 @@ SAVEPOINTS = {
 # Pages with workers: their blocks of all languages run in order, in a database of their own.
 LIVE_PAGES = [
     ROOT / "docs" / "tutorial.md",
+    # What other systems' users would write is in blocks of the language py, which are not run.
+    *(COMPARE / f"{name}.md" for name in ("airflow-prefect", "celery", "dbos", "procrastinate", "temporal")),
     HOW_TO / "create-a-dynamic-table.md",
     HOW_TO / "deploy-workers.md",
     HOW_TO / "install.md",
