@@ -72,7 +72,9 @@ def test_a_setting_that_is_mentioned_with_a_number_has_that_default() -> None:
     mentions = [
         (page.relative_to(ROOT), name, number, unit)
         for page in PAGES
-        for name, number, unit in re.findall(r"`([A-Z_]+)`(?:,\s| \()([\d.]+)( seconds)?\)", page.read_text("utf-8"))
+        for name, number, unit in re.findall(
+            r"`([A-Z_]+)`(?:,\s| \()(?:default )?([\d.]+)( seconds)?\)", page.read_text("utf-8")
+        )
         if name in defaults
     ]
     assert len(mentions) > 9
