@@ -14,6 +14,7 @@ import pytest
 from catchment.sql import ENGINE
 from tests.fixtures import spare
 from tests.fixtures.engine import Engine
+from tests.fixtures.often import some
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 LONG = "1" + "0" * 5000
@@ -36,7 +37,7 @@ def _said(done: subprocess.CompletedProcess[str]) -> str:
     return " ".join(done.stderr.replace("│", " ").split())
 
 
-@pytest.mark.parametrize("value", [LONG, DEEP])
+@pytest.mark.parametrize("value", some([LONG, DEEP], one_in=2))
 def test_a_payload_that_python_cannot_read_is_shown_as_its_text(committed: Engine, cli: Run, value: str) -> None:
     query = "select worker.enqueue('act', pg_catalog.format('{\"v\": %%s}', %s::text)::jsonb)"
     ((task,),) = committed.conn.execute(query, [value])
@@ -133,7 +134,7 @@ def test_a_due_time_that_nobody_can_hold_is_refused(committed: Engine, cli: Run,
 BAD_APPS = ["../x:app", "./x:app", "x/y:app", "x.py/:app", ".x:app", "..:app", "x..y:app", "x.:app", "x\\y:app"]
 
 
-@pytest.mark.parametrize("app", BAD_APPS)
+@pytest.mark.parametrize("app", some(BAD_APPS, one_in=3))
 def test_a_path_is_not_taken_for_a_module(committed: Engine, cli: Run, app: str) -> None:
     assert "is not MODULE:APP" in _said(cli("worker", "--app", app, code=2))
 
@@ -151,15 +152,18 @@ NOT_TEXT = os.fsdecode(b"caf\xe9")
 
 @pytest.mark.parametrize(
     "arguments",
-    [
-        ["enqueue", NOT_TEXT],
-        ["enqueue", "act", f'{{"v": "{NOT_TEXT}"}}'],
-        ["enqueue", "act", "--lane", NOT_TEXT],
-        ["task", "list", "--command", NOT_TEXT],
-        ["task", "cancel", "1", "--reason", NOT_TEXT],
-        ["queue", "pause", NOT_TEXT],
-        ["doctor", "--dsn", f"host={NOT_TEXT}"],
-    ],
+    some(
+        [
+            ["enqueue", NOT_TEXT],
+            ["enqueue", "act", f'{{"v": "{NOT_TEXT}"}}'],
+            ["enqueue", "act", "--lane", NOT_TEXT],
+            ["task", "list", "--command", NOT_TEXT],
+            ["task", "cancel", "1", "--reason", NOT_TEXT],
+            ["queue", "pause", NOT_TEXT],
+            ["doctor", "--dsn", f"host={NOT_TEXT}"],
+        ],
+        one_in=3,
+    ),
     ids=lambda arguments: "-".join(arguments[:2]),
 )
 def test_arguments_that_are_not_text_are_refused(committed: Engine, cli: Run, arguments: list[str]) -> None:

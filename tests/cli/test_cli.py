@@ -10,6 +10,7 @@ import typer
 from catchment.cli.app import load_apps
 from tests.fixtures.cli import Run, read_json
 from tests.fixtures.engine import Engine
+from tests.fixtures.often import some_rows
 
 
 def test_enqueue_prints_the_id_of_the_task(committed: Engine, cli: Run) -> None:
@@ -34,20 +35,23 @@ def test_enqueue_checks_the_payload_by_an_app(committed: Engine, cli: Run) -> No
 
 @pytest.mark.parametrize(
     ("arguments", "says"),
-    [
-        (["enqueue", "nonsense"], "unknown command 'nonsense'"),
-        (["enqueue", "task_claenup"], "Did you mean task_cleanup?"),
-        (["enqueue", "act", "{broken"], "the payload is not JSON"),
-        (["enqueue", "act", "[1]"], "expected an object"),
-        (["enqueue", "act", '{"x": "\\u0000"}'], "unsupported Unicode escape sequence"),
-        (["task", "show", "999999"], "there is no task 999999"),
-        (["task", "tree", "999999"], "there is no task 999999"),
-        (["task", "why", "999999"], "there is no task 999999"),
-        (["task", "retry", "999999"], "there is no task 999999"),
-        (["task", "cancel", "999999"], "there is no task 999999"),
-        (["queue", "pause", "nonsense"], "unknown queue 'nonsense'"),
-        (["worker", "--queue", "nonsense"], "unknown queue 'nonsense'"),
-    ],
+    some_rows(
+        [
+            (["enqueue", "nonsense"], "unknown command 'nonsense'"),
+            (["enqueue", "task_claenup"], "Did you mean task_cleanup?"),
+            (["enqueue", "act", "{broken"], "the payload is not JSON"),
+            (["enqueue", "act", "[1]"], "expected an object"),
+            (["enqueue", "act", '{"x": "\\u0000"}'], "unsupported Unicode escape sequence"),
+            (["task", "show", "999999"], "there is no task 999999"),
+            (["task", "tree", "999999"], "there is no task 999999"),
+            (["task", "why", "999999"], "there is no task 999999"),
+            (["task", "retry", "999999"], "there is no task 999999"),
+            (["task", "cancel", "999999"], "there is no task 999999"),
+            (["queue", "pause", "nonsense"], "unknown queue 'nonsense'"),
+            (["worker", "--queue", "nonsense"], "unknown queue 'nonsense'"),
+        ],
+        one_in=3,
+    ),
 )
 def test_refused_requests_say_what_is_wrong(committed: Engine, cli: Run, arguments: list[str], says: str) -> None:
     done = cli(*arguments, code=1)

@@ -32,6 +32,7 @@ def completed(shell: str, line: str) -> set[str]:
     return {part.partition("\t")[0] for part in done.stdout.splitlines()}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("shell", often("zsh", now_and_then=["bash", "fish"]))
 def test_each_shell_gets_the_commands_of_plug_ins(shell: str) -> None:
     assert completed(shell, "catchment register import-") == {"import-job"}

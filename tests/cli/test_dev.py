@@ -344,6 +344,7 @@ def test_a_signal_for_the_whole_group_ends_it_in_order(
     assert engine.value("select count(*) from worker.worker") == 0
 
 
+@pytest.mark.long
 def test_it_ends_in_order_when_its_terminal_is_gone(
     tmp_path: Path, db: str, engine: Engine, started: ExitStack
 ) -> None:
@@ -414,6 +415,7 @@ def test_files_are_compared_with_what_they_were_when_reading_began(tmp_path: Pat
     assert watch.changed() == [str(one)]
 
 
+@pytest.mark.long
 def test_an_app_is_made_of_its_own_modules_alone() -> None:
     files = own_files()
     assert __file__ in files

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import catchment
-from tests.fixtures.often import often
+from tests.fixtures.often import often, some_rows
 
 # An import that is interrupted at this very moment. What the tests run in may ignore the signal.
 INTERRUPT = """
@@ -31,7 +31,8 @@ def run(*words: str, **options: Any) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.parametrize(
-    ("module", "words"), [("typer", ["--help"]), ("rich", ["task", "list"]), ("psycopg", ["task", "list"])]
+    ("module", "words"),
+    some_rows([("typer", ["--help"]), ("rich", ["task", "list"]), ("psycopg", ["task", "list"])], one_in=3),
 )
 def test_ctrl_c_during_an_import_ends_as_at_any_other_time(tmp_path: Path, module: str, words: list[str]) -> None:
     (tmp_path / f"{module}.py").write_text(INTERRUPT)
@@ -56,6 +57,7 @@ def test_output_on_a_full_disk_is_one_error(words: list[str], unbuffered: str) -
         assert done.returncode == 1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("unbuffered", often("", now_and_then=["1"]))
 def test_an_error_on_a_full_disk_keeps_its_exit_code(unbuffered: str) -> None:
     with open("/dev/full", "w") as full:

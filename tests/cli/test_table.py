@@ -235,16 +235,19 @@ def test_without_the_extra_every_command_says_so_before_it_looks_at_its_argument
     assert _without(module, *(f"table {call}" for call in calls)) == [expected] * len(calls)
 
 
+@pytest.mark.long
 def test_without_the_extra_the_worker_of_dynamic_tables_says_so() -> None:
     (said,) = _without("duckdb", "worker --app catchment.lake.tasks.app:app")
     assert said.startswith("1 error: dynamic tables need duckdb, which is not installed hint: Run: pip install")
 
 
+@pytest.mark.long
 def test_without_the_extra_there_is_help() -> None:
     for said in _without("duckdb", "table --help", "table create --help"):
         assert said.startswith("0 Usage:")
 
 
+@pytest.mark.long
 def test_without_the_extra_the_names_of_the_package_say_so() -> None:
     program = (
         "import sys; sys.modules['sqlglot'] = None\n"
@@ -261,6 +264,7 @@ def test_without_the_extra_the_names_of_the_package_say_so() -> None:
     )
 
 
+@pytest.mark.long
 def test_ctrl_c_ends_the_wait_and_the_refresh_can_be_done_by_others(
     cli: Cli, lake_case: LakeCase, tmp_path: Path
 ) -> None:

@@ -60,6 +60,7 @@ def test_a_query_is_printed_in_the_form_that_is_asked_for(table_cli: Cli, lake_c
     assert table_cli("sql", "--file", str(query), "--csv").split() == ["count_star()", "3"]
 
 
+@pytest.mark.long
 def test_a_query_sees_the_lake_as_it_was(table_cli: Cli, lake_case: LakeCase) -> None:
     before = lake_case.head()
     ((then,),) = lake_case.pg("select to_char(clock_timestamp(), 'YYYY-MM-DD\"T\"HH24:MI:SS.USOF')")
@@ -112,6 +113,7 @@ def test_several_statements_are_explained_each_with_its_place(table_cli: Cli) ->
     assert json.loads(table_cli("list", "--json")) == []
 
 
+@pytest.mark.long
 def test_json_has_the_same_fields_for_every_table(table_cli: Cli, lake_case: LakeCase) -> None:
     table_cli("create", "-", stdin=TOTALS)
     table_cli(

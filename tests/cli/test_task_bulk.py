@@ -7,6 +7,8 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 from tests.fixtures.engine import Engine
 from tests.fixtures.worker import StartWorker, wait_until
 
@@ -65,6 +67,7 @@ def test_a_filter_is_counted_confirmed_and_done_by_any_worker(
     assert trees.stdout.strip() == "3 tasks retried, 2 more with the tasks above them"
 
 
+@pytest.mark.long
 def test_ids_or_a_filter_not_both_and_not_none(db: str) -> None:
     assert typed(db, "retry", "17", "--dry-run").returncode == 2
     both, none = typed(db, "retry", "17", "--failed"), typed(db, "cancel")

@@ -47,6 +47,7 @@ def test_task_tree_shows_parents_and_children(committed: Engine, cli: Run) -> No
     assert "more" not in picture
 
 
+@pytest.mark.long
 def test_a_large_tree_is_shown_by_its_counts_and_its_first_tasks(committed: Engine, cli: Run) -> None:
     parent = committed.enqueue(spawn=[{"fail": "first line\nsecond"} if n == 150 else {} for n in range(200)])
     committed.drain()

@@ -11,6 +11,7 @@ import pytest
 
 from tests.fixtures import spare
 from tests.fixtures.engine import Engine
+from tests.fixtures.often import some_rows
 
 Refused = Callable[..., str]
 
@@ -50,12 +51,15 @@ def test_an_app_without_its_option_is_refused_with_what_to_type(refused: Refused
 @pytest.mark.usefixtures("committed")
 @pytest.mark.parametrize(
     ("arguments", "code", "says"),
-    [
-        (["nosuch=3"], 1, "--concurrency nosuch=3 names a queue that this worker does not serve"),
-        (["work=²"], 2, "'work=²' is not QUEUE=N with N from 1 to 10000"),
-        (["work=99999999999"], 2, "is not QUEUE=N"),
-        (["work=1", "work=2"], 2, "queue work is given twice"),
-    ],
+    some_rows(
+        [
+            (["nosuch=3"], 1, "--concurrency nosuch=3 names a queue that this worker does not serve"),
+            (["work=²"], 2, "'work=²' is not QUEUE=N with N from 1 to 10000"),
+            (["work=99999999999"], 2, "is not QUEUE=N"),
+            (["work=1", "work=2"], 2, "queue work is given twice"),
+        ],
+        one_in=2,
+    ),
 )
 def test_a_concurrency_that_cannot_be_kept_is_refused(
     refused: Refused, arguments: list[str], code: int, says: str
@@ -73,16 +77,19 @@ def test_a_concurrency_of_a_queue_that_is_not_served_is_refused(committed: Engin
 
 @pytest.mark.parametrize(
     ("text", "line", "says"),
-    [
-        ("x = 1\ndef f(:\n", 2, "SyntaxError"),
-        ("\nimport nosuch_library\n", 2, "No module named 'nosuch_library'"),
-        ("from json import nothing_such\n", 1, "cannot import name 'nothing_such'"),
-        ("import json\n\njson.loads('{')\n", 3, "JSONDecodeError"),
-        ("import sys\nsys.exit(0)\n", 2, "it calls sys.exit(0)"),
-        ("raise KeyError\n", 1, "KeyError"),
-        ("raise GeneratorExit('x')\n", 1, "GeneratorExit: x"),
-        ("import catchment\n\n@catchment.App().command(timeout=8e13)\ndef f(): ...\n", 3, "timeout is"),
-    ],
+    some_rows(
+        [
+            ("x = 1\ndef f(:\n", 2, "SyntaxError"),
+            ("\nimport nosuch_library\n", 2, "No module named 'nosuch_library'"),
+            ("from json import nothing_such\n", 1, "cannot import name 'nothing_such'"),
+            ("import json\n\njson.loads('{')\n", 3, "JSONDecodeError"),
+            ("import sys\nsys.exit(0)\n", 2, "it calls sys.exit(0)"),
+            ("raise KeyError\n", 1, "KeyError"),
+            ("raise GeneratorExit('x')\n", 1, "GeneratorExit: x"),
+            ("import catchment\n\n@catchment.App().command(timeout=8e13)\ndef f(): ...\n", 3, "timeout is"),
+        ],
+        one_in=2,
+    ),
 )
 def test_an_app_that_cannot_be_imported_is_named_with_its_line(
     refused: Refused, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, line: int, says: str

@@ -21,6 +21,7 @@ from catchment.store import answer, connect
 from catchment.store.connect import connect_as
 from tests.client.support import QUEUE, Shop, open_shop, until
 from tests.fixtures.engine import Engine
+from tests.fixtures.often import some
 from tests.fixtures.proxy import Proxy, proxied
 from tests.fixtures.server import Connect
 from tests.fixtures.worker import wait_until
@@ -167,7 +168,7 @@ def test_a_cancelled_wait_for_a_result_ends_at_once_on_a_frozen_link(shop: Shop,
 
 
 @pytest.mark.usefixtures("impatient")
-@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize("name", some(CALLS, one_in=2))
 def test_a_call_without_an_answer_raises_and_the_next_one_succeeds(shop: Shop, proxy: Proxy, name: str) -> None:
     task = shop.send.sync.enqueue(to="a").id
     _warm_up(shop.app)
@@ -178,7 +179,7 @@ def test_a_call_without_an_answer_raises_and_the_next_one_succeeds(shop: Shop, p
 
 
 @pytest.mark.usefixtures("impatient")
-@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize("name", some(CALLS, one_in=2))
 def test_an_awaited_call_without_an_answer_raises_and_the_next_one_succeeds(
     shop: Shop, proxy: Proxy, name: str
 ) -> None:

@@ -45,6 +45,7 @@ def test_a_variable_that_no_dsn_overrides_is_refused(own: Own, name: str) -> Non
     assert not own.data.exists()
 
 
+@pytest.mark.long
 def test_a_time_zone_that_the_server_does_not_know_is_named(ready: Own) -> None:
     """libpq sends it with each connection. The keeper of the server sends none: it has to see who uses the server."""
     assert ready.command("queue", "list").returncode == 0

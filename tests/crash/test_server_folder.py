@@ -176,6 +176,7 @@ def test_a_name_that_cannot_be_printed_is_refused(folder: Path) -> None:
     assert list(folder.iterdir()) == []
 
 
+@pytest.mark.long
 def test_the_port_that_the_environment_names_is_for_other_servers(
     made: Path, use: Use, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -302,6 +303,7 @@ def test_a_server_that_another_program_started_is_joined_and_not_stopped(made: P
     assert _answers(dsn)
 
 
+@pytest.mark.long
 def test_a_process_with_the_number_of_a_dead_server_is_left_alone(made: Path, use: Use) -> None:
     other = subprocess.Popen(["sleep", "3600"])
     try:

@@ -189,6 +189,7 @@ def test_a_server_whose_folder_was_moved_ends_at_once_and_keeps_its_data(ready: 
     assert (done.stdout, done.returncode) == ("0\n", 0), done.stderr
 
 
+@pytest.mark.long
 def test_a_first_start_that_is_terminated_leaves_nothing(own: Own) -> None:
     client = own.start("-c", USES)
     wait_until((own.data / ".catchment-making" / "base").exists)

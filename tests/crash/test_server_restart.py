@@ -9,11 +9,12 @@ import psycopg
 import pytest
 
 from tests.fixtures.engine import HANDLERS, Engine
+from tests.fixtures.often import some
 from tests.fixtures.restart import restart
 from tests.fixtures.worker import StartWorker, wait_until
 
 
-@pytest.mark.parametrize("how", ["fast", "immediate"])
+@pytest.mark.parametrize("how", some(["immediate", "fast"], one_in=2))
 def test_worker_goes_on_after_the_server_restarts(
     own_server: tuple[str, Path], start_worker: StartWorker, how: str
 ) -> None:

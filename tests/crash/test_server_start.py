@@ -21,6 +21,7 @@ def _answers(dsn: str) -> bool:
         return conn.execute("select 1").fetchall() == [(1,)]
 
 
+@pytest.mark.long
 def test_a_server_that_is_still_starting_is_waited_for(folder: Path) -> None:
     data = folder / "data"
     embedded.start(data)
@@ -43,6 +44,7 @@ def test_a_server_that_is_still_starting_is_waited_for(folder: Path) -> None:
         starting.wait()
 
 
+@pytest.mark.long
 def test_a_first_start_whose_initdb_was_killed_is_done_again(folder: Path) -> None:
     data = folder / "data"
     with ThreadPoolExecutor(1) as pool:

@@ -74,6 +74,7 @@ def test_a_remedy_is_split_whatever_is_in_a_name(name: str) -> None:
     assert ways_of(None) == []
 
 
+@pytest.mark.long
 def test_rules_are_checked_in_a_large_database_only_if_that_is_asked_for(
     committed: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -142,6 +142,7 @@ def test_a_settled_scope_is_retried_with_what_was_cancelled(dashboard: StartDash
     committed.check()
 
 
+@pytest.mark.long
 def test_many_children_are_counted_by_command_and_state(
     dashboard: StartDashboard, committed: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -183,7 +183,7 @@ VALUES = st.recursive(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(schema=st.dictionaries(st.sampled_from(NAMES), VALUES, max_size=5), payload=VALUES)
 def test_a_schema_has_a_fault_or_makes_a_form(schema: dict[str, Any], payload: Any) -> None:
     if fault_of(schema) is None:

@@ -91,6 +91,7 @@ def test_late_tables_are_shown_with_the_table_that_is_to_blame(lake_case: LakeCa
     assert HOSTILE not in site.get(f"/tables/{ids['totals']}").text
 
 
+@pytest.mark.long
 def test_a_table_says_what_its_next_refresh_costs_and_how_it_was_audited(
     lake_case: LakeCase, lake_site: StartDashboard
 ) -> None:

@@ -19,6 +19,7 @@ def test_every_changed_key_is_in_exactly_one_part(derivation: Derivation, member
     assert frozenset().union(*parts) == derivation.keys_of(members.groups_of(1, 2, 3, 4))
 
 
+@pytest.mark.long
 def test_what_has_not_changed_is_in_no_part(derivation: Derivation, members: Members) -> None:
     members.put(4, members.values[4][0], 100)
     derivation.begin()
@@ -28,6 +29,7 @@ def test_what_has_not_changed_is_in_no_part(derivation: Derivation, members: Mem
     assert derivation.published() == members.sums()
 
 
+@pytest.mark.long
 def test_no_change_is_not_everything(derivation: Derivation, members: Members) -> None:
     before = derivation.versions()
     derivation.derive()
@@ -71,6 +73,7 @@ def test_a_group_that_has_vanished_is_deleted(derivation: Derivation, members: M
     assert derivation.published() == members.sums()
 
 
+@pytest.mark.long
 def test_members_of_no_group_are_a_group(derivation: Derivation, members: Members) -> None:
     for member in (1, 2, 3):
         members.put(member, None, member)

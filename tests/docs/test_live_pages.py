@@ -18,7 +18,7 @@ __all__ = ["live_page"]
 
 RUN = {"python", "sql", "sh", "text"}
 # One page of each kind for every run; the others have the same commands.
-EVERY_RUN = ("tutorial", "enqueue-in-your-transaction", "install", "retry-and-give-up", "write-source-tables")
+EVERY_RUN = ("tutorial", "enqueue-in-your-transaction", "install", "retry-and-give-up")
 RUN_PAGES = often(
     *(page for page in LIVE_PAGES if page.stem in EVERY_RUN),
     now_and_then=[page for page in LIVE_PAGES if page.stem not in EVERY_RUN],

@@ -15,7 +15,7 @@ from psycopg.types.json import Jsonb
 from tests.fixtures.engine import Engine
 from tests.fixtures.server import Connect
 
-ROUNDS = 400
+ROUNDS = 120
 FAILED = Jsonb({"kind": "probe", "message": "failed", "retryable": False})
 # A hang becomes an error.
 LIMITS = "set lock_timeout = '10s'; set statement_timeout = '20s'"
@@ -123,6 +123,7 @@ def test_last_two_children_settle_their_parent_exactly_once(flow: Engine, connec
     flow.check()
 
 
+@pytest.mark.long
 def test_last_two_grandchildren_settle_their_root_exactly_once(flow: Engine, connect: Connect) -> None:
     rounds = ROUNDS // 5
     worker_id, roots = make_parents(flow, rounds)

@@ -385,7 +385,7 @@ def run(conns: list[Connection[Any]], *, examples: int, steps: int) -> None:
 
 @pytest.mark.timeout(600)
 def test_rules_hold_after_every_step_of_random_histories(conns: list[Connection[Any]]) -> None:
-    run(conns, examples=15, steps=40)
+    run(conns, examples=8, steps=40)
 
 
 @pytest.mark.long

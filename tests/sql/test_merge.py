@@ -91,7 +91,7 @@ def test_rule_keeps_its_laws(conn: Connection[Any], case: str) -> None:
 
     # No shrinking: the server names the triples that break a law, so a smaller batch says no more.
     @settings(
-        max_examples=6, deadline=None, database=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck)
+        max_examples=3, deadline=None, database=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck)
     )
     @given(st.lists(st.tuples(payload, payload, payload), min_size=20, max_size=60))
     def check(triples: list[Any]) -> None:

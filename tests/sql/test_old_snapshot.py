@@ -108,6 +108,7 @@ def test_urgent_task_is_found_in_front_of_the_position(worn: Engine) -> None:
     assert [c.id for c in hand.claim(1, "flow")] == [urgent]
 
 
+@pytest.mark.long
 def test_task_given_back_behind_the_position_is_found_when_the_rest_is_done(worn: Engine) -> None:
     hand = Hand.hired(worn.conn)
     _enqueue(worn, 100)

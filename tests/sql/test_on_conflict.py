@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.fixtures.engine import Engine
+from tests.fixtures.often import some
 from tests.sql.support import hint, message, refused
 
 # ``{}`` is the ON CONFLICT clause.
@@ -195,7 +196,7 @@ OVER = {
 }
 
 
-@pytest.mark.parametrize("run", WAYS)
+@pytest.mark.parametrize("run", some(WAYS, one_in=3))
 @pytest.mark.parametrize("view", OVER.values(), ids=OVER)
 def test_a_view_over_the_tasks_makes_no_difference(engine: Engine, view: str, run: Run) -> None:
     engine.conn.execute(view)

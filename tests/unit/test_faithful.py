@@ -128,7 +128,7 @@ KINDS: list[tuple[Any, st.SearchStrategy[Any]]] = [
     (Any, ANY),
 ]
 DRAWN = st.integers(0, len(KINDS) - 1).flatmap(lambda place: st.tuples(st.just(place), KINDS[place][1]))
-often = settings(max_examples=200, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+often = settings(max_examples=80, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 
 
 @cache

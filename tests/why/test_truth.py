@@ -247,7 +247,7 @@ def run(conns: list[Connection[Any]], *, examples: int, steps: int) -> None:
 
 @pytest.mark.timeout(600)
 def test_answers_are_true_in_random_histories(conns: list[Connection[Any]]) -> None:
-    run(conns, examples=6, steps=20)
+    run(conns, examples=3, steps=20)
 
 
 @pytest.mark.long

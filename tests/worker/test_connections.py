@@ -62,7 +62,7 @@ def test_a_claim_whose_answer_may_still_come_is_not_given_back(crew: Crew) -> No
         assert crew.engine.state(task) == "processing"
 
 
-@pytest.mark.parametrize("part", some(PARTS, one_in=2))
+@pytest.mark.parametrize("part", some(PARTS, one_in=4))
 def test_an_idle_connection_cut_off_is_made_again(crew: Crew, part: str) -> None:
     (worker,) = crew.hire(lease_seconds=1.5, wake_ups="true")
     first = [crew.enqueue(command, note="before") for command in (put, put_plain)]
@@ -136,6 +136,7 @@ def _log(folder: Path) -> str:
     return (folder / "worker-1.log").read_text("utf-8")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("how", often("immediate", now_and_then=["fast"]))
 def test_tasks_go_on_after_the_server_restarts(
     own_server: tuple[str, Path], start_worker: StartWorker, tmp_path: Path, how: str

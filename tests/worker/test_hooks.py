@@ -9,6 +9,7 @@ import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
+from tests.fixtures.often import some
 from tests.fixtures.worker import wait_until
 from tests.worker import probe
 from tests.worker.app import hold, step
@@ -74,7 +75,7 @@ def test_hooks_run_around_a_python_task_and_survive_registration(hooked: Crew) -
     assert hooked.engine.conn.execute(registered).fetchall() == [("probe.before", "probe.after")]
 
 
-@pytest.mark.parametrize("is_known", [True, False])
+@pytest.mark.parametrize("is_known", some([True, False], one_in=2))
 def test_the_before_hook_commits_with_the_claim(hooked: Crew, is_known: bool) -> None:
     """Also one that was added while the worker ran."""
     hook = "update worker.command_registry set before_procedure = %s"
@@ -143,7 +144,7 @@ update worker.command_registry set {hook}_procedure = 'probe.{hook}_setting';
 """
 
 
-@pytest.mark.parametrize("hook", ["before", "after"])
+@pytest.mark.parametrize("hook", some(["before", "after"], one_in=2))
 def test_what_a_hook_sets_ends_with_it(crew: Crew, hook: str) -> None:
     """Neither the hook of the next task sees it, in the same claim or a later one, nor do claims."""
     crew.engine.conn.execute(SETS.format(hook=hook))
@@ -223,7 +224,7 @@ def _is_under_way(crew: Crew) -> bool:
     )
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize("number", some([signal.SIGKILL, signal.SIGTERM], one_in=2))
 def test_an_after_hook_that_its_worker_did_not_finish_runs_again(hooked: Crew, db: str, number: signal.Signals) -> None:
     with psycopg.connect(db) as holder:
         holder.execute("select pg_advisory_xact_lock(7)")

@@ -142,6 +142,7 @@ def test_sigterm_ends_a_worker_all_of_whose_connections_hang(crew: Crew, proxy: 
     assert [crew.result(task) for task in running] == [0, 0, 0]
 
 
+@pytest.mark.long
 def test_a_handler_whose_time_ends_while_its_connection_hangs_is_interrupted(crew: Crew, proxy: Proxy) -> None:
     """It is not late: it waits for an answer that never comes, and its next attempt completes."""
     _hire(crew, proxy)

@@ -80,6 +80,7 @@ def test_a_handler_that_cancels_its_task_too_late_cancels_no_other(crew: Crew, w
     assert crew.states() == {"completed": 10}
 
 
+@pytest.mark.long
 def test_handlers_that_keep_all_threads_of_asyncio_hold_up_no_other_and_no_stop(crew: Crew) -> None:
     (worker,) = crew.hire(app=APP, shutdown_grace_seconds=0.5, metrics_port=0)
     hogs = [crew.enqueue(hog, seconds=3600) for _ in range(40)]

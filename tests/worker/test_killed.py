@@ -32,6 +32,7 @@ def test_the_task_of_a_killed_worker_is_taken_over(crew: Crew) -> None:
     assert overlaps(crew.records.spans()) == []
 
 
+@pytest.mark.long
 def test_a_scope_goes_on_when_its_worker_is_killed(crew: Crew) -> None:
     task = crew.enqueue(parent, key="a", count=20, seconds=0.2)
     (victim,) = crew.hire(max_concurrent_tasks=4)

@@ -11,7 +11,7 @@ import pytest
 
 from catchment import TaskFailed
 from tests.fixtures.engine import Engine
-from tests.fixtures.often import often
+from tests.fixtures.often import often, some
 from tests.fixtures.server import cloned
 from tests.fixtures.worker import starting_workers, wait_until
 from tests.worker import poison
@@ -62,7 +62,7 @@ def _fails_alone(crew: Crew, command: Any, **payload: Any) -> dict[str, Any]:
     return error
 
 
-@pytest.mark.parametrize("how", RAISES)
+@pytest.mark.parametrize("how", some(list(RAISES), one_in=2))
 @pytest.mark.parametrize(
     "command", often("raise_it", "raise_in_process", now_and_then=["raise_plainly", "raise_in_join"])
 )
@@ -74,7 +74,7 @@ def test_whatever_a_handler_raises_fails_its_task_alone(victim: Crew, command: s
     assert len(error["message"].encode()) <= 2_000
 
 
-@pytest.mark.parametrize("what", VALUES)
+@pytest.mark.parametrize("what", some(list(VALUES), one_in=2))
 @pytest.mark.parametrize(
     "command", often("give", "inform", now_and_then=["give_plainly", "give_in_process", "inform_late"])
 )
@@ -119,6 +119,7 @@ def test_the_event_loop_and_its_tasks_are_kept_from_handlers(victim: Crew, how: 
     assert victim.engine.task(beside)["attempt"] == 1
 
 
+@pytest.mark.long
 def test_a_thread_that_cancels_everything_interrupts_its_task_and_fails_it_in_the_end(crew: Crew) -> None:
     _teach(crew)
     (worker,) = crew.hire(app=APP)
@@ -137,7 +138,7 @@ def test_a_handler_that_cancels_its_own_runner_harms_no_other(victim: Crew) -> N
     assert [victim.result(task) for task in tasks] == ["cancel_runner"] + ["rested"] * 20
 
 
-@pytest.mark.parametrize("how", ["write", "forge", "close", "hang_up", "flood"])
+@pytest.mark.parametrize("how", some(["write", "forge", "close", "hang_up", "flood"], one_in=2))
 def test_a_handler_that_uses_the_connection_of_its_process_fails_alone(victim: Crew, how: str) -> None:
     assert _fails_alone(victim, "disturb", how=how)["kind"] == "process"
     assert victim.result(victim.enqueue("disturb", how="nothing")) == "nothing"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.fixtures.load import measured, since_epoch
 from tests.fixtures.worker import wait_until
 from tests.worker.app import step
@@ -40,6 +42,7 @@ def test_three_workers_have_roughly_equal_shares(crew: Crew) -> None:
     assert shares[-1] <= 0.42 * 3000
 
 
+@pytest.mark.long
 def test_a_small_backlog_is_shared_too(crew: Crew) -> None:
     crew.hire(3, max_concurrent_tasks=10, claim_batch_size=10)
     _wait_all_idle(crew)
@@ -62,6 +65,7 @@ def test_workers_that_join_in_the_middle_get_work_within_a_second(crew: Crew) ->
         assert max(first_spans) - last < load.bound(1)
 
 
+@pytest.mark.long
 def test_what_a_worker_reports_of_its_capacity_changes_nothing(crew: Crew) -> None:
     """It is for people who watch: whoever has a free slot takes what is there."""
     crew.engine.conn.execute(LIES)

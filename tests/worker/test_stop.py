@@ -109,6 +109,7 @@ def test_a_worker_that_is_to_stop_when_idle_does_all_there_is(crew: Crew) -> Non
     assert crew.states() == {"completed": 50}
 
 
+@pytest.mark.long
 def test_a_worker_that_tells_of_progress_stops_when_asked_to(crew: Crew) -> None:
     """Its cancelled calls may end with an error of the query: that must not hide the cancellation."""
     for turn in range(4):

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Page
 
 
+@pytest.mark.long
 def test_tasks_of_a_filter_are_retried_after_a_question(
     page: Page, dashboard: StartDashboard, committed: Engine
 ) -> None:

@@ -16,6 +16,7 @@ LIMIT = 60_000
 HOSTILE = "</pre><img src=x onerror=\"document.title='owned'\"><script>document.title='owned'</script>"
 
 
+@pytest.mark.long
 def test_a_blocked_task_leads_to_what_blocks_it_and_a_button_retries_that(
     page: Page, dashboard: StartDashboard, committed: Engine
 ) -> None:

@@ -14,6 +14,7 @@ from playwright.sync_api import Page, expect
 LIMIT = 60_000
 
 
+@pytest.mark.long
 def test_a_worker_appears_when_it_starts_and_goes_when_it_is_drained(
     page: Page, dashboard: StartDashboard, committed: Engine, start_worker: StartWorker
 ) -> None:

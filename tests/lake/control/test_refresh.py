@@ -70,6 +70,7 @@ def test_a_finished_refresh_closes_its_round_and_leaves_figures(lake_case: LakeC
     assert lake_case.pg("select expected_ms > 0 from lake.dt") == [(True,)]
 
 
+@pytest.mark.long
 def test_twenty_samples_of_an_action_are_kept(lake_case: LakeCase, table: Created) -> None:
     for number in range(25):
         lake_case.control.add_sample(table.dt_id, "full", number, number)
@@ -238,6 +239,7 @@ def test_a_table_above_without_content_for_the_snapshot_is_a_failed_dependency(
     assert state(lake_case, refresh_id) == "EXECUTING"
 
 
+@pytest.mark.long
 def test_a_table_above_is_read_at_the_commit_that_has_the_rounds_content(lake_case: LakeCase, table: Created) -> None:
     below = add_table(lake_case, "e", ["d"])
     round_id = lake_case.control.request_round([below.dt_id])
@@ -249,6 +251,7 @@ def test_a_table_above_is_read_at_the_commit_that_has_the_rounds_content(lake_ca
     assert (str(read.ref), read.dt_id, read.new) == (f"dt.t{table.dt_id}g1", table.dt_id, committed)
 
 
+@pytest.mark.long
 def test_rows_that_somebody_else_wrote_are_noticed(lake_case: LakeCase, table: Created) -> None:
     first = refresh(lake_case, table, [(1, 10)])
     lake_case.sql(f"INSERT INTO {lake_name(first.physical)} VALUES (666, 0, 0)")
@@ -274,6 +277,7 @@ def test_rows_written_by_somebody_else_while_a_refresh_ran_are_noticed_by_the_ne
     assert begin(lake_case, start(lake_case, table)).forced == "FOREIGN_WRITE"
 
 
+@pytest.mark.long
 def test_upkeep_of_the_files_is_no_foreign_write(lake_case: LakeCase, table: Created) -> None:
     refresh(lake_case, table, [(1, 10)])
     lake_case.add("s", [(2, 20)])

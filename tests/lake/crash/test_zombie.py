@@ -8,6 +8,7 @@ from tests.fixtures.worker import wait_until
 from tests.lake.crash.conftest import Crash
 
 
+@pytest.mark.long
 def test_a_publisher_that_was_stopped_cannot_publish_when_it_wakes(crash: Crash) -> None:
     """It holds the commit lock all the while: that is taken away from it."""
     crash.fill(is_parallel=False)

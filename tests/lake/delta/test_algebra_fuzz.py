@@ -14,7 +14,7 @@ from tests.lake.fuzz.memory import Memory
 
 SEEDS = (1_000, 2_000, 3_000)
 CASES = 4
-ROUNDS = 6
+ROUNDS = 3
 MORE_ROUNDS = 12
 VALID = 0.86
 """The part of four cases with four definitions that has to be compared in each round: some are not valid."""

@@ -39,7 +39,7 @@ QUERIES = [
 ]
 
 
-@pytest.mark.parametrize("query", some(QUERIES, one_in=3))
+@pytest.mark.parametrize("query", some(QUERIES, one_in=9))
 def test_grouping_sets_are_followed(shop: Memory, query: str) -> None:
     follow(shop, query)
 
@@ -52,6 +52,7 @@ def test_the_set_of_all_rows_is_there_without_rows(shop: Memory) -> None:
     assert shop.rows('SELECT note, n FROM "dt"') == [(None, 0)]
 
 
+@pytest.mark.long
 def test_very_many_sets_are_computed_as_a_whole(shop: Memory) -> None:
     listed = "note, customer_id, order_id, amount, note || 'x', order_id + 1"
     follow(shop, f"SELECT count(*) AS n FROM orders GROUP BY CUBE ({listed})", reason=Reason.GROUPING_SETS)

@@ -46,12 +46,12 @@ OPERATORS = [
 """AND, OR and others that begin with the call of an aggregate."""
 
 
-@pytest.mark.parametrize("query", some(WINDOWS, one_in=3))
+@pytest.mark.parametrize("query", some(WINDOWS, one_in=6))
 def test_a_window_is_followed(shop: Memory, query: str) -> None:
     follow(shop, query)
 
 
-@pytest.mark.parametrize("query", OPERATORS)
+@pytest.mark.parametrize("query", some(OPERATORS, one_in=2))
 def test_an_operator_is_not_the_call_that_it_begins_with(shop: Memory, query: str) -> None:
     follow(shop, query)
 
@@ -66,7 +66,7 @@ GLOBALS = [
 ]
 
 
-@pytest.mark.parametrize("query", GLOBALS)
+@pytest.mark.parametrize("query", some(GLOBALS, one_in=3))
 def test_an_aggregate_over_all_rows_is_followed(shop: Memory, query: str) -> None:
     follow(shop, query)
 

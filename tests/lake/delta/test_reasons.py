@@ -11,6 +11,7 @@ from catchment.lake.query.ddl import parse_statements
 from catchment.lake.query.functions import GRAMMAR
 from catchment.lake.reasons import Reason
 from catchment.lake.types import Definition, Mode, Properties, Strategy, TableRef, ViewText
+from tests.fixtures.often import some, some_rows
 from tests.lake.fuzz.memory import Dynamic, Memory
 
 FULL = {
@@ -49,7 +50,7 @@ FULL = {
 }
 
 
-@pytest.mark.parametrize("reason", FULL, ids=str)
+@pytest.mark.parametrize("reason", some(list(FULL), one_in=3), ids=str)
 def test_a_definition_that_is_not_incremental_is_refreshed_fully(shop: Memory, reason: Reason) -> None:
     table = Dynamic(shop, FULL[reason])
     assert (table.plan.strategy, table.plan.reason) == ("full", reason)
@@ -108,7 +109,7 @@ def test_a_deep_expression_is_read(shop: Memory) -> None:
     assert code(shop, deeper) == Reason.PARSE_ERROR
 
 
-@pytest.mark.parametrize(("query", "reason"), MORE_FULL, ids=[query for query, _ in MORE_FULL])
+@pytest.mark.parametrize(("query", "reason"), some_rows(MORE_FULL, one_in=2), ids=[query for query, _ in MORE_FULL])
 def test_other_ways_to_a_reason(shop: Memory, query: str, reason: Reason) -> None:
     assert Dynamic(shop, query).plan.reason == reason
 
@@ -126,7 +127,7 @@ INCREMENTAL = [
 ]
 
 
-@pytest.mark.parametrize("query", INCREMENTAL)
+@pytest.mark.parametrize("query", some(INCREMENTAL, one_in=2))
 def test_what_only_looks_alike_stays_incremental(shop: Memory, query: str) -> None:
     table = Dynamic(shop, query)
     assert table.plan.reason is None

@@ -42,12 +42,12 @@ CONDITIONS = [
 ]
 
 
-@pytest.mark.parametrize("condition", some(CONDITIONS, one_in=4))
+@pytest.mark.parametrize("condition", some(CONDITIONS, one_in=8))
 def test_a_condition_with_a_subquery_is_followed(shop: Memory, condition: str) -> None:
     follow(shop, f"SELECT order_id, note FROM orders o WHERE {condition}")
 
 
-@pytest.mark.parametrize("condition", CONDITIONS[::4])
+@pytest.mark.parametrize("condition", some(CONDITIONS[::4], one_in=3))
 def test_a_subquery_filters_the_rows_of_groups(shop: Memory, condition: str) -> None:
     follow(shop, f"SELECT note, count(*) AS n, sum(amount) AS s FROM orders o WHERE {condition} GROUP BY note")
 
@@ -71,7 +71,7 @@ VALUES = [
 ]
 
 
-@pytest.mark.parametrize("value", some(VALUES, one_in=3))
+@pytest.mark.parametrize("value", some(VALUES, one_in=6))
 def test_a_subquery_that_is_a_value_is_followed(shop: Memory, value: str) -> None:
     follow(shop, f"SELECT order_id, {value} AS v FROM orders o")
 
@@ -97,7 +97,7 @@ KEYS = [
 ]
 
 
-@pytest.mark.parametrize("key", KEYS)
+@pytest.mark.parametrize("key", some(KEYS, one_in=2))
 @pytest.mark.parametrize("group", often("k", now_and_then=["1", "ALL", None]))
 def test_a_subquery_in_a_key_reads_the_rows(shop: Memory, key: str, group: str | None) -> None:
     follow(shop, f"SELECT {key} AS k, count(*) AS n, max(amount) AS top FROM orders o GROUP BY {group or key}")
@@ -170,7 +170,7 @@ FULL = [
 ]
 
 
-@pytest.mark.parametrize("query", FULL)
+@pytest.mark.parametrize("query", some(FULL, one_in=2))
 def test_what_is_tied_otherwise_is_computed_as_a_whole(shop: Memory, query: str) -> None:
     follow(shop, query, reason=Reason.SUBQUERY)
 

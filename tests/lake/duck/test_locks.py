@@ -56,6 +56,7 @@ def test_a_forgotten_session_does_not_stop_publishing_and_is_named(
     assert lake_case.rows("d") == [(3,), (4,), (5,)]
 
 
+@pytest.mark.long
 def test_it_is_waited_for_only_once(lake_case: LakeCase, monkeypatch: pytest.MonkeyPatch) -> None:
     prepare(lake_case)
     with forgotten(lake_case):

@@ -76,6 +76,7 @@ def test_what_is_older_than_the_lake_says_goes_once_a_day(totals: LakeCase) -> N
     assert totals.pg(asked) == [(2,)]
 
 
+@pytest.mark.long
 def test_files_of_another_lake_in_the_same_place_are_not_orphans(totals: LakeCase) -> None:
     theirs = left(totals.folder / "dt-other/t1g1", "theirs.parquet", days=10)
     with pytest.raises(LakeError, match="another lake has its data in"):

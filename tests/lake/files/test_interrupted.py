@@ -113,6 +113,7 @@ def test_a_table_that_somebody_is_about_to_commit_to_is_left_alone(filling: Lake
     swept(filling)
 
 
+@pytest.mark.long
 def test_a_full_disk_leaves_nothing(filling: LakeCase) -> None:
     """A process that may write files of 200 kB at most, which looks like a full disk to the write of a data file."""
     refresh_id, size = filling.request("dt"), 200_000

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from catchment.errors import TableRefused
+from tests.fixtures.often import some
 from tests.lake.fuzz.memory import Dynamic, Memory
 
 COLUMNS = {"id": "BIGINT", "kind": "VARCHAR", "x": "BIGINT", "x2": "BIGINT"}
@@ -66,7 +67,7 @@ UNNAMED = [
 ]
 
 
-@pytest.mark.parametrize("query", UNNAMED)
+@pytest.mark.parametrize("query", some(UNNAMED, one_in=3))
 def test_columns_that_are_read_without_their_name_count(sales: Memory, query: str) -> None:
     """Reading only the columns that a definition names would group, filter or hash by others than the query does."""
     table = Dynamic(sales, query)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from catchment.lake.duck import extensions
 from catchment.lake.names import literal
 from catchment.lake.refresh.audit import audit
@@ -27,6 +29,7 @@ def test_rows_that_are_missing_or_too_many(regions: LakeCase) -> None:
     assert regions.pg("select missing, extra from lake.audit_run order by at desc limit 1") == [(1, 2)]
 
 
+@pytest.mark.long
 def test_last_digits_of_floats_do_not_count(shop: LakeCase) -> None:
     filled(shop, f"{TABLE} SELECT region, sum(CAST(customer_id AS DOUBLE)) / 3 AS x FROM customers GROUP BY 1")
     columns = shop.sql(f"DESCRIBE {physical(shop)}")
@@ -37,6 +40,7 @@ def test_last_digits_of_floats_do_not_count(shop: LakeCase) -> None:
     assert (found.missing, found.extra) == (1, 1)
 
 
+@pytest.mark.long
 def test_audit_is_of_the_data_snapshot(regions: LakeCase) -> None:
     """Changes that no refresh has seen are no error; the truth is what a reader of that snapshot computes."""
     regions.sql("INSERT INTO orders VALUES (9, 42, 99, NULL)")

@@ -76,7 +76,7 @@ SHAPES = {
     "distinct": "SELECT DISTINCT region, customer FROM orders",
     "window": "SELECT id, rank() OVER (PARTITION BY customer ORDER BY amount, id) AS r FROM orders",
 }
-EVERY_RUN = ["rows of a join", "union"]
+EVERY_RUN = ["rows of a join"]
 
 
 @pytest.mark.parametrize("shape", often(*EVERY_RUN, now_and_then=sorted(SHAPES.keys() - EVERY_RUN)))
@@ -137,6 +137,7 @@ def test_source_partitions_become_ranges_when_the_key_has_them(shop: LakeCase) -
     shop.check("dt")
 
 
+@pytest.mark.long
 def test_only_ranges_with_touched_keys_are_made(shop: LakeCase) -> None:
     shop.create(
         "CREATE DYNAMIC TABLE dt TARGET_LAG = '1 day' REFRESH_MODE = INCREMENTAL"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.fixtures.lake_case import LakeCase
 from tests.lake.refresh.test_incremental import filled
 
@@ -26,6 +28,7 @@ def test_table_chooses_by_itself(shop: LakeCase) -> None:
     assert shop.pg("select count(*), count(*) filter (where plan_ms > 0) from lake.refreshes") == [(4, 4)]
 
 
+@pytest.mark.long
 def test_one_row_of_a_small_dimension_that_touches_few_keys(shop: LakeCase) -> None:
     shop.sql("INSERT INTO orders SELECT i, i, i, NULL FROM range(100, 300) AS r(i)")
     filled(
@@ -39,6 +42,7 @@ def test_one_row_of_a_small_dimension_that_touches_few_keys(shop: LakeCase) -> N
     shop.check("dt")
 
 
+@pytest.mark.long
 def test_one_changed_row_that_touches_most_keys(shop: LakeCase) -> None:
     shop.sql("INSERT INTO customers SELECT i, 'r', 1 FROM range(100, 400) AS r(i)")
     shop.sql("INSERT INTO country SELECT i, 'c' FROM range(10, 100) AS r(i)")

@@ -17,19 +17,23 @@ from catchment.lake.duck.duck import Never
 from catchment.lake.refresh.refresh import NO_MEMORY, run
 from catchment.lake.refresh.session import Work
 from tests.fixtures.lake_case import LakeCase
+from tests.fixtures.often import some_rows
 from tests.lake.refresh.test_incremental import TABLE, filled, refreshed
 
 
 @pytest.mark.parametrize(
     ("query", "code"),
-    [
-        ("SELECT * FROM nowhere", "UNKNOWN_TABLE"),
-        ("SELECT nothing FROM orders", "UNKNOWN_COLUMN"),
-        ("SELEC 1", "PARSE_ERROR"),
-        ("SELECT * FROM orders LIMIT 3", "LIMIT_WITHOUT_ORDER"),
-        ("SELECT * FROM seen AT (VERSION => 1)", "PARSE_ERROR"),
-        ("SELECT order_id AS __b FROM orders", "RESERVED_NAME"),
-    ],
+    some_rows(
+        [
+            ("SELECT * FROM nowhere", "UNKNOWN_TABLE"),
+            ("SELECT nothing FROM orders", "UNKNOWN_COLUMN"),
+            ("SELEC 1", "PARSE_ERROR"),
+            ("SELECT * FROM orders LIMIT 3", "LIMIT_WITHOUT_ORDER"),
+            ("SELECT * FROM seen AT (VERSION => 1)", "PARSE_ERROR"),
+            ("SELECT order_id AS __b FROM orders", "RESERVED_NAME"),
+        ],
+        one_in=3,
+    ),
 )
 def test_refused_definition(query: str, code: str, shop: LakeCase) -> None:
     shop.sql("CREATE VIEW seen AS SELECT * FROM orders")
@@ -118,6 +122,7 @@ def test_no_memory_and_nobody_to_spread_to(regions: LakeCase, monkeypatch: pytes
     assert regions.temporary() == []
 
 
+@pytest.mark.long
 def test_steps_that_do_not_fit_into_memory_are_done_without(regions: LakeCase, monkeypatch: pytest.MonkeyPatch) -> None:
     """The whole may fit where a step does not; and a table that may choose does not try it again."""
     make = Work.make

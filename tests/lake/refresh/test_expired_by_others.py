@@ -77,6 +77,7 @@ def test_a_new_table_reads_one_whose_snapshot_has_expired(lake_case: LakeCase) -
     assert lake_case.rows("late") == [(2,)]
 
 
+@pytest.mark.long
 def test_changes_of_unchanged_sources_are_not_lost_with_their_snapshots(lake_case: LakeCase) -> None:
     """What was read has expired and has not changed: the next change is used as ever."""
     prepare(lake_case)

@@ -81,6 +81,7 @@ def test_a_view_that_is_replaced_later_changes_nothing(shop: LakeCase) -> None:
     assert len(shop.rows("dt")) == 4
 
 
+@pytest.mark.long
 def test_a_view_may_read_a_dynamic_table(shop: LakeCase) -> None:
     filled(shop, f"{TABLE} SELECT customer_id, sum(amount) AS total FROM orders GROUP BY customer_id")
     shop.sql("CREATE VIEW rich AS SELECT customer_id, total FROM dt WHERE total > 5")

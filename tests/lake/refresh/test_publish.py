@@ -65,6 +65,7 @@ def test_lock_is_held_around_the_transaction_by_a_session_of_its_own(
     assert [[row[0].startswith("catchment commit lock") for row in rows] for rows in seen] == [[True]]
 
 
+@pytest.mark.long
 def test_first_delete_is_clean_and_further_ones_append(shop: LakeCase) -> None:
     shop.make("many", "k BIGINT, v BIGINT")
     shop.sql("INSERT INTO many SELECT i, i FROM range(100) AS r(i)")
@@ -89,6 +90,7 @@ def test_many_deletes_in_a_bucket_write_it_anew(shop: LakeCase, monkeypatch: pyt
         assert files_with_deletes(conn, physical) == set()
 
 
+@pytest.mark.long
 def test_most_rows_changed_writes_the_table_as_a_whole(shop: LakeCase) -> None:
     shop.make("many", "k BIGINT, v BIGINT")
     shop.sql("INSERT INTO many SELECT i, i FROM range(100) AS r(i)")
@@ -115,6 +117,7 @@ def test_storage_buckets_follow_the_size(shop: LakeCase) -> None:
     assert (done["action"], done["inserted"], done["deleted"]) == ("incremental", 2, 2)
 
 
+@pytest.mark.long
 def test_rows_lie_sorted_by_key(lake_case: LakeCase) -> None:
     """So that who looks for a key reads little. Each thread sorts its own part, so a file has a few steps back."""
     lake_case.make("many", "k BIGINT, v BIGINT")

@@ -176,6 +176,7 @@ def test_a_file_that_is_not_what_its_subtask_said_is_refused(wide: LakeCase) -> 
     finish(one)
 
 
+@pytest.mark.long
 def test_a_lost_attempt_is_swept_and_does_no_harm(wide: LakeCase) -> None:
     change(wide, "k % 2 = 0")
     one = spread(wide, "dt")
@@ -219,6 +220,7 @@ def test_a_source_whose_past_changed_while_it_was_read_is_noticed(wide: LakeCase
             wide.control.repeat_refresh(one.refresh_id, fence - 1, 1, conn=conn)
 
 
+@pytest.mark.long
 def test_a_repair_leaves_nothing_that_somebody_else_has_written(lake_case: LakeCase) -> None:
     """Rows that are there twice, and rows in storage buckets that are those of no range."""
     lake_case.make("source", "k BIGINT, v BIGINT")

@@ -25,6 +25,7 @@ def rewritten(case: LakeCase, *names: str) -> None:
         case.sql("CALL ducklake_rewrite_data_files('lake', ?, delete_threshold => 0.05)", [name])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("figure", often("max(r.v)", now_and_then=["count(*)"]))
 def test_key_that_went_from_both_sides_of_a_join(pair: LakeCase, figure: str) -> None:
     """Only the version before the window has the partners of the rows that went."""

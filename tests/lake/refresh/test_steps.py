@@ -36,6 +36,7 @@ def test_old_half_that_does_not_fit_the_new_one_costs_a_full_refresh(halves: Lak
     assert halves.temporary() == []
 
 
+@pytest.mark.long
 def test_definition_that_fails_is_still_an_error(halves: LakeCase) -> None:
     halves.sql("UPDATE heads SET text = 'three'")
     with pytest.raises(duckdb.ConversionException, match=r"three\.5"):
@@ -44,6 +45,7 @@ def test_definition_that_fails_is_still_an_error(halves: LakeCase) -> None:
     assert halves.temporary() == []
 
 
+@pytest.mark.long
 def test_source_whose_column_hides_the_row_ids_is_read_as_a_whole(lake_case: LakeCase) -> None:
     lake_case.make("odd", "rowid VARCHAR, snapshot_id INTEGER, v INTEGER", [["a", 1, 1], ["a", 1, 2]])
     lake_case.create("CREATE DYNAMIC TABLE seen TARGET_LAG = DOWNSTREAM AS SELECT snapshot_id, v FROM odd WHERE v > 0")

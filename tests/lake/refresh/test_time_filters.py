@@ -62,6 +62,7 @@ def test_changes_of_data_and_time_meet(events: LakeCase) -> None:
     assert audit(events.duck, events.control, events.find("dt")).is_equal
 
 
+@pytest.mark.long
 def test_subtasks_have_the_moment_of_the_round(events: LakeCase) -> None:
     events.create(f"{TABLE} SELECT id, kind FROM events WHERE ts > now() - INTERVAL 12 DAY")
     refresh_at(events, NOON)
@@ -70,6 +71,7 @@ def test_subtasks_have_the_moment_of_the_round(events: LakeCase) -> None:
     assert events.leftovers() == {}
 
 
+@pytest.mark.long
 def test_a_full_refresh_has_the_moment_of_the_round(events: LakeCase) -> None:
     events.create("CREATE DYNAMIC TABLE dt TARGET_LAG = '1 minute' AS SELECT id, now() AS at FROM events WHERE id < 1")
     found = refresh_at(events, NOON)

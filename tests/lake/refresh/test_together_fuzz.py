@@ -18,6 +18,7 @@ def play(seed: int, lake_case: LakeCase, *, definitions: int = 6, rounds: int = 
     return run
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", [102])
 def test_tables_that_read_each_other_equal_their_definitions(seed: int, lake_case: LakeCase) -> None:
     run = play(seed, lake_case, definitions=5, rounds=4)

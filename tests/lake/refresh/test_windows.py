@@ -172,6 +172,7 @@ def test_column_that_is_gone(regions: LakeCase) -> None:
     assert "CREATE OR REPLACE" in caught.value.hint
 
 
+@pytest.mark.long
 def test_column_that_was_made_anew(regions: LakeCase) -> None:
     regions.sql("ALTER TABLE customers DROP COLUMN region")
     regions.sql("ALTER TABLE customers ADD COLUMN region VARCHAR")
@@ -207,6 +208,7 @@ def test_expired_version(regions: LakeCase) -> None:
     assert outcome(refreshed(regions, "INSERT INTO orders VALUES (10, 43, 61, NULL)")) == ("incremental", None)
 
 
+@pytest.mark.long
 def test_first_snapshot_of_a_window_has_expired(regions: LakeCase) -> None:
     ((old,),) = regions.pg("select min(snapshot) from lake.read")
     for order_id in (8, 9, 10):
@@ -239,6 +241,7 @@ def test_somebody_wrote_to_the_content(regions: LakeCase) -> None:
     assert outcome(refreshed(regions, "INSERT INTO orders VALUES (8, 42, 50, NULL)")) == ("incremental", None)
 
 
+@pytest.mark.long
 def test_replaced_definition_is_filled_anew(regions: LakeCase) -> None:
     regions.create(REGIONS.replace("CREATE", "CREATE OR REPLACE").replace("max", "min"))
     ((newest,),) = regions.pg("select max(id) from lake.refresh")
@@ -298,6 +301,7 @@ def test_rewritten_files_keep_row_ids(shop: LakeCase) -> None:
     assert outcome(refreshed(shop, "UPDATE orders SET amount = 71 WHERE order_id = 3")) == ("incremental", None)
 
 
+@pytest.mark.long
 def test_feed_of_deletes_is_read_without_a_filter(regions: LakeCase) -> None:
     """A filter on the snapshot makes it lose rows of files that several commits have deleted from."""
     for order_id in (1, 2, 3):

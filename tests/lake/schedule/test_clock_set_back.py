@@ -55,6 +55,7 @@ def test_a_table_that_fails_is_tried_once_in_each_turn(lake_case: LakeCase) -> N
     assert tick(lake_case, BACK + 16)["due"] == 1
 
 
+@pytest.mark.long
 def test_upkeep_is_asked_for_and_predictions_learn(lake_case: LakeCase) -> None:
     lake_case.make("s", "k BIGINT, n BIGINT", [(1, 1)])
     table = add(lake_case, "d", "s")

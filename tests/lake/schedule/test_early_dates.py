@@ -168,6 +168,7 @@ def test_a_round_is_not_moved_for_ever(lake_case: LakeCase) -> None:
     assert lake_case.control.refresh_state(again.refresh_id).state == "EXECUTING"
 
 
+@pytest.mark.long
 def test_the_rows_of_a_reading_are_those_of_the_source(lake_case: LakeCase) -> None:
     """Whatever has been done to it: deletes, updates, whole files that went, merged and rewritten files."""
     prepare(lake_case)
@@ -189,6 +190,7 @@ def test_the_rows_of_a_reading_are_those_of_the_source(lake_case: LakeCase) -> N
         lake_case.control.cancel_refreshes(lake_case.find("b"), "only looked at")
 
 
+@pytest.mark.long
 def test_tables_over_a_source_with_inlined_rows_share_the_first_count(lake_case: LakeCase) -> None:
     prepare(lake_case)
     with foreign_client(lake_case) as client:

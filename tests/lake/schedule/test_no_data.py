@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from datetime import timedelta
 
+import pytest
+
 from tests.fixtures.lake_case import LakeCase
 from tests.lake.control.support import begin, start
 from tests.lake.schedule.support import START, add, at, snapshots, states, tasks, tick, work
@@ -97,6 +99,7 @@ def test_a_replaced_source_is_a_change(lake_case: LakeCase) -> None:
     assert work(lake_case) == ["d"]
 
 
+@pytest.mark.long
 def test_a_hundred_idle_tables_are_settled_in_one_call_without_a_task(lake_case: LakeCase) -> None:
     lake_case.make("s", "k BIGINT, n BIGINT", [(1, 1)])
     first = add(lake_case, "d", "s")

@@ -60,6 +60,7 @@ def test_tables_read_the_version_of_their_round_though_a_newer_one_has_begun(
     assert read.new == old != new
 
 
+@pytest.mark.long
 def test_refreshes_of_a_table_run_one_after_another_in_the_order_of_their_snapshots(
     lake_case: LakeCase, diamond: dict[str, Created]
 ) -> None:

@@ -55,6 +55,7 @@ def test_a_suspended_table_can_be_refreshed_by_hand(lake_case: LakeCase, tables:
     assert "a" in _suspended(lake_case)
 
 
+@pytest.mark.long
 def test_a_table_suspended_in_its_round_is_skipped_with_those_below(
     lake_case: LakeCase, tables: dict[str, Created]
 ) -> None:

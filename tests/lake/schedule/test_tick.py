@@ -178,6 +178,7 @@ def test_a_session_with_advisory_locks_of_the_same_names_stops_neither_ticks_nor
     assert lake_case.pg("select count(*) from lake.round") == [(2,)]
 
 
+@pytest.mark.long
 def test_a_table_whose_first_refresh_failed_has_its_turns_and_no_more(lake_case: LakeCase) -> None:
     """A failed first refresh ends the turn of the table, whether the schedule or a person asked for it."""
     lake_case.make("s", "k BIGINT, n BIGINT", [(1, 1)])

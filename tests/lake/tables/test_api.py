@@ -51,6 +51,7 @@ def test_tables_are_filled_refreshed_and_told_about_without_a_worker(lake: Lake,
     assert lake.lag("totals")[0].within_target == 1.0
 
 
+@pytest.mark.long
 def test_a_first_refresh_that_fails_is_raised_and_the_table_stays(lake: Lake) -> None:
     with pytest.raises(LakeError, match=r"main\.bad is created, but its first refresh is FAILED") as raised:
         lake.create("CREATE DYNAMIC TABLE bad TARGET_LAG = '1 hour' AS SELECT CAST(region AS INTEGER) AS r FROM orders")

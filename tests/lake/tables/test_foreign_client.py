@@ -68,6 +68,7 @@ def test_rows_written_behind_the_view_are_taken_out_again(lake: Lake, lake_case:
     assert lake_case.sql(f'SELECT DISTINCT __b FROM lake.dt."{physical}"') == [(0,)]
 
 
+@pytest.mark.long
 def test_the_printed_statement_attaches_the_lake(lake: Lake) -> None:
     instance = extensions.take_instance()
     try:
@@ -100,6 +101,7 @@ def test_a_view_that_was_dropped_is_reported_and_made_again(lake: Lake, lake_cas
     assert findings(lake_case) == []
 
 
+@pytest.mark.long
 def test_what_was_made_under_the_name_of_a_table_is_not_taken_for_it(lake: Lake, lake_case: LakeCase) -> None:
     with foreign_client(lake_case) as client:
         client.execute("DROP VIEW theirs.totals")

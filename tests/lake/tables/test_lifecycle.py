@@ -186,6 +186,7 @@ def test_a_name_that_others_know_or_have_is_not_given_away(lake: Lake, lake_case
     assert lake_case.head() == before
 
 
+@pytest.mark.long
 def test_dropping_takes_along_only_what_it_is_told_to(lake: Lake, lake_case: LakeCase) -> None:
     lake.create(_totals())
     for name, source in {"b": "totals", "c": "totals", "d": "b, c"}.items():

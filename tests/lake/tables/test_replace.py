@@ -188,6 +188,7 @@ def test_cancelling_gives_the_new_definition_up(lake: Lake, lake_case: LakeCase)
     assert lake_case.pg("select count(*) from lake.dt") == [(2,)]
 
 
+@pytest.mark.long
 def test_a_refresh_of_the_old_definition_does_not_outlive_it(lake: Lake, lake_case: LakeCase) -> None:
     lake_case.add("orders", [(4, "s", 2)])
     order = lake_case.begin(lake_case.request("totals"))

@@ -71,6 +71,7 @@ def test_large_results_come_in_batches_and_many_can_be_read_at_a_time(lake: Lake
     assert asyncio.run(in_threads()) == [[(n,), (n,)] for n in range(3)]
 
 
+@pytest.mark.long
 def test_a_snapshot_or_a_moment_is_the_whole_lake_as_it_was(lake: Lake, lake_case: LakeCase) -> None:
     before = lake_case.head()
     ((then,),) = lake_case.pg("select clock_timestamp()")
@@ -90,6 +91,7 @@ def test_a_snapshot_or_a_moment_is_the_whole_lake_as_it_was(lake: Lake, lake_cas
             lake.read("odd", at=wrong)
 
 
+@pytest.mark.long
 def test_names_lead_to_tables_views_and_dynamic_tables(lake: Lake, lake_case: LakeCase) -> None:
     lake_case.sql('CREATE TABLE "a \'b" AS SELECT 1 AS x')
     lake_case.sql("CREATE VIEW seen AS SELECT 2 AS x")
@@ -210,6 +212,7 @@ def test_a_result_that_is_not_read_to_its_end_keeps_no_transaction(lake: Lake, l
     ) == []  # fmt: skip
 
 
+@pytest.mark.long
 def test_a_reader_that_is_used_once_leaves_no_folder(lake_case: LakeCase, lake: Lake, tmp_path: Path) -> None:
     settings = lake_case.settings.model_copy(update={"lake_temp_directory": str(tmp_path / "spill")})
     with Lake(lake.dsn, settings=settings) as other:

@@ -19,12 +19,16 @@ from catchment.lake import Lake
 from tests.fixtures import spare
 from tests.fixtures.lake import cloned_lake
 from tests.fixtures.lake_case import LakeCase
+from tests.fixtures.often import some
 from tests.lake.why.page import PAGE, TABLE, row_of
 from tests.lake.why.situations import SITUATIONS, Condition, Situation, Stage, fill, stopped
 
-each = pytest.mark.parametrize("situation", SITUATIONS, ids=lambda situation: situation.build.__name__)
 # The table cannot keep its lag, but gets newer; the cause of a failure is not in the database.
 GETS_NEWER = {"too_slow", "failed", "upstream_failed"}
+
+
+def _name(situation: Situation) -> str:
+    return situation.build.__name__
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +55,7 @@ def stage(session: Connection[Any]) -> Iterator[Stage]:
     session.rollback()
 
 
-@each
+@pytest.mark.parametrize("situation", SITUATIONS, ids=_name)
 def test_each_situation_is_explained_as_the_page_says(situation: Situation, stage: Stage) -> None:
     answer = stage.explain(situation.build(stage))
     assert tuple(condition["kind"] for condition in answer) == situation.kinds, answer
@@ -60,7 +64,7 @@ def test_each_situation_is_explained_as_the_page_says(situation: Situation, stag
     assert row_of(situation, answer) in table[0], "write the page again: python -m tests.lake.why.page"
 
 
-@each
+@pytest.mark.parametrize("situation", some(SITUATIONS, one_in=3), ids=_name)
 def test_a_table_gets_newer_exactly_when_nothing_holds_it_back(situation: Situation, stage: Stage) -> None:
     """Nothing happens by itself while something is named; without what is named, the schedule and the worker do."""
     name = situation.build(stage)

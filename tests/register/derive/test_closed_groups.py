@@ -97,7 +97,7 @@ def components(count: int, legal_units: list[list[int]], places: list[list[tuple
 
 
 @settings(
-    max_examples=12,
+    max_examples=5,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.data_too_large],
 )

@@ -55,6 +55,7 @@ def test_a_round_over_one_unit_scans_no_table_of_the_register(reg_db: RegisterDa
     assert {table: after[table] - before[table] for table in TABLES if after[table] - before[table] > 5} == {}
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_a_change_of_most_units_is_a_round_over_all(reg_db: RegisterDatabase) -> None:
     reg_db.conn.execute(ENDS_ROUNDS)

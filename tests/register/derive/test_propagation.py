@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
+from tests.fixtures.often import some_rows
 from tests.fixtures.register_driver import Register
 from tests.register.unit_support import derive, without_reports
 
@@ -51,7 +52,7 @@ def expected(reg: Register, *, es: str = "", lu: str = "", en: str = "", pg: boo
 
 @pytest.mark.parametrize(
     ("edit", "reach"),
-    [
+    some_rows([
         (lambda r: r.stat("e1", "employees", 5, "2020-01-01"), {"es": "e1", "lu": "l1", "en": "l1", "pg": True}),
         (lambda r: r.details("l2", "2020-01-01", email="x@y.no"), {"lu": "l2", "en": "l2", "pg": True}),
         (lambda r: r.details("i1", "2020-01-01", region="03.01"), {"es": "i1", "en": "i1"}),
@@ -62,7 +63,7 @@ def expected(reg: Register, *, es: str = "", lu: str = "", en: str = "", pg: boo
          {"es": "e2", "lu": "l2", "en": "l2", "pg": True}),
         (lambda r: r.insert("tag_for_unit", tag_id=r.code("tag", "watch"), establishment_id=r.unit_id("i1")),
          {"es": "i1", "en": "i1"}),
-    ],
+    ], one_in=2),
     ids=["statistic", "contact", "informal", "enterprise", "power group", "relationship", "slice", "tag"],
 )  # fmt: skip
 def test_an_edit_reaches_what_is_made_from_the_unit(two: Register, edit: Edit, reach: dict[str, str]) -> None:

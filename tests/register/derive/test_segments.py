@@ -6,6 +6,7 @@ from datetime import date
 
 import pytest
 
+from tests.fixtures.often import some
 from tests.fixtures.register_driver import Register
 from tests.register.unit_support import assert_right, derive, rows_of, without_reports
 
@@ -32,14 +33,17 @@ def test_a_unit_without_details_has_its_slices(units: Register) -> None:
 
 @pytest.mark.parametrize(
     "detail",
-    [
-        {"activity": "A.01.1"},
-        {"secondary": "A.01.1"},
-        {"region": "03.01"},
-        {"postal": "Street 1"},
-        {"email": "a@b.no"},
-        {"employees": 3},
-    ],
+    some(
+        [
+            {"activity": "A.01.1"},
+            {"secondary": "A.01.1"},
+            {"region": "03.01"},
+            {"postal": "Street 1"},
+            {"email": "a@b.no"},
+            {"employees": 3},
+        ],
+        one_in=3,
+    ),
     ids=lambda d: next(iter(d)),
 )
 def test_a_detail_cuts_at_its_start_and_its_end(units: Register, detail: dict[str, str]) -> None:

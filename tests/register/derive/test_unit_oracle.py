@@ -46,7 +46,7 @@ def follow(reg: Register, steps: list[list[Edit]], batch_enterprises: int, rebui
         reg.conn.execute("rollback to savepoint example")
 
 
-@settings(max_examples=5, deadline=None, suppress_health_check=QUIET)
+@settings(max_examples=3, deadline=None, suppress_health_check=QUIET)
 @given(steps=STEPS, size=st.sampled_from([1, 2, 1000]), share=st.sampled_from([0, 0.2, 1]))
 @example(steps=JOINED, size=1000, share=0.2)
 def test_rounds_over_changes_publish_what_the_base_data_say(

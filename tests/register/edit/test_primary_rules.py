@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.fixtures.often import some
 from tests.fixtures.register_driver import Register
 from tests.register.support import message, refused
 
@@ -288,7 +289,7 @@ def test_a_primary_legal_unit_does_not_leave_several_without_a_choice(
     reg.check()
 
 
-@pytest.mark.parametrize("leave", [end, delete, lambda reg, ident: connect(reg, ident, None)])
+@pytest.mark.parametrize("leave", some([end, delete, lambda reg, ident: connect(reg, ident, None)], one_in=3))
 def test_an_informal_establishment_describes_an_enterprise_that_legal_units_have_left(
     reg: Register, leave: Callable[[Register, str], None]
 ) -> None:

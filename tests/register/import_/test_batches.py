@@ -60,6 +60,7 @@ def test_no_unit_is_in_two_batches_and_none_is_missing(reg: Register, size: int)
     assert len(counted) == len({link["batch_seq"] for link in links})
 
 
+@pytest.mark.long
 def test_the_size_of_batches_does_not_show_in_the_result(reg: Register) -> None:
     results = []
     for size in (1, 5, 8192):

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from catchment_register.upload.mapping import Mapping
+from tests.fixtures.often import some_rows
 from tests.fixtures.register_driver import Register
 
 FROM = {"valid_from": date(2020, 1, 1)}
@@ -61,32 +62,35 @@ def test_an_error_keeps_its_row_out(reg: Register, cells: dict[str, Any], errors
 
 @pytest.mark.parametrize(
     ("cells", "warnings"),
-    [
-        ({"sector_code": "x"}, {"sector_code": "the sector x is not known"}),
-        ({"legal_form_code": "x"}, {"legal_form_code": "the legal form x is not known"}),
-        ({"unit_size_code": "x"}, {"unit_size_code": "the size x is not known"}),
-        ({"status_code": "x"}, {"status_code": "the status x is not known"}),
-        ({"data_source_code": "x"}, {"data_source_code": "the data source x is not known"}),
-        (
-            {"primary_activity_category_code": "00.1"},
-            {"primary_activity_category_code": "the activity 00.1 is not known"},
-        ),
-        (
-            {"secondary_activity_category_code": "x"},
-            {"secondary_activity_category_code": "the activity x is not known"},
-        ),
-        (
-            {"physical_region_code": "7777", "physical_country_iso_2": "NO"},
-            {"physical_region_code": "the region 7777 is not known"},
-        ),
-        ({"physical_postcode": "1"}, {"physical_country_iso_2": "the home country was taken"}),
-        (
-            {"physical_latitude": "91", "physical_longitude": "x", "physical_country_iso_2": "NO"},
-            {"physical_latitude": "91 is no latitude", "physical_longitude": "x is no longitude"},
-        ),
-        ({"short_name": "x" * 17}, {"short_name": f"{'x' * 17} was cut to 16 characters"}),
-        ({"tag_path": "x"}, {"tag_path": "the tag x is not known"}),
-    ],
+    some_rows(
+        [
+            ({"sector_code": "x"}, {"sector_code": "the sector x is not known"}),
+            ({"legal_form_code": "x"}, {"legal_form_code": "the legal form x is not known"}),
+            ({"unit_size_code": "x"}, {"unit_size_code": "the size x is not known"}),
+            ({"status_code": "x"}, {"status_code": "the status x is not known"}),
+            ({"data_source_code": "x"}, {"data_source_code": "the data source x is not known"}),
+            (
+                {"primary_activity_category_code": "00.1"},
+                {"primary_activity_category_code": "the activity 00.1 is not known"},
+            ),
+            (
+                {"secondary_activity_category_code": "x"},
+                {"secondary_activity_category_code": "the activity x is not known"},
+            ),
+            (
+                {"physical_region_code": "7777", "physical_country_iso_2": "NO"},
+                {"physical_region_code": "the region 7777 is not known"},
+            ),
+            ({"physical_postcode": "1"}, {"physical_country_iso_2": "the home country was taken"}),
+            (
+                {"physical_latitude": "91", "physical_longitude": "x", "physical_country_iso_2": "NO"},
+                {"physical_latitude": "91 is no latitude", "physical_longitude": "x is no longitude"},
+            ),
+            ({"short_name": "x" * 17}, {"short_name": f"{'x' * 17} was cut to 16 characters"}),
+            ({"tag_path": "x"}, {"tag_path": "the tag x is not known"}),
+        ],
+        one_in=2,
+    ),
 )
 def test_a_warning_lets_its_row_in(reg: Register, cells: dict[str, Any], warnings: dict[str, str]) -> None:
     assert one(reg, **cells) == (None, warnings)

@@ -364,6 +364,7 @@ def test_the_root_is_a_unit_of_the_group_at_the_time(units: Register) -> None:
     assert_right(units)
 
 
+@pytest.mark.long
 def test_many_units_that_change_on_days_of_their_own_cut_their_group_once_each(reg: Register) -> None:
     without_reports(reg)
     reg.lu("top", "2020-01-01")

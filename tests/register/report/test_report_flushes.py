@@ -7,6 +7,7 @@ from importlib.resources import files
 
 import pytest
 
+from tests.fixtures.often import some
 from tests.fixtures.register_driver import Register
 from tests.register.agreement import wrong_reports
 
@@ -52,7 +53,7 @@ def applied(reg: Register) -> dict[str, int]:
     return {r["report"]: r["applied_flush_id"] for r in reg.rows("select * from register.report_state")}
 
 
-@pytest.mark.parametrize("table", TABLES)
+@pytest.mark.parametrize("table", some(TABLES, one_in=3))
 def test_reports_that_a_broken_round_did_not_reach_catch_up(filled: Register, table: str) -> None:
     before = applied(filled)
     employ(filled, "1", 7)
@@ -78,6 +79,7 @@ def test_reports_that_a_broken_round_did_not_reach_catch_up(filled: Register, ta
     assert made_anew[0]["info"]["rebuilt"] is None, "by differences"
 
 
+@pytest.mark.long
 def test_two_broken_rounds_are_caught_up_with_at_once(filled: Register) -> None:
     for employees in (7, 11):
         employ(filled, "2", employees)
@@ -94,6 +96,7 @@ def test_two_broken_rounds_are_caught_up_with_at_once(filled: Register) -> None:
     filled.check()
 
 
+@pytest.mark.long
 def test_holders_of_the_smallest_value_are_counted(reg: Register) -> None:
     """Else each of them that goes would have every unit of the type read again."""
     for ident, employees in (("1", 4), ("2", 4), ("3", 4), ("4", 9)):

@@ -45,7 +45,7 @@ def follow(reg: Register, steps: list[list[Edit]], share: float) -> None:
         reg.conn.execute("rollback to savepoint example")
 
 
-@settings(max_examples=3, deadline=None, suppress_health_check=QUIET)
+@settings(max_examples=2, deadline=None, suppress_health_check=QUIET)
 @given(steps=STEPS, share=SHARES)
 def test_rounds_give_what_the_reference_and_a_derivation_from_scratch_give(
     reg: Register, steps: list[list[Edit]], share: float

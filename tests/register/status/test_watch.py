@@ -120,6 +120,7 @@ def test_what_a_worker_did_last_is_seen(reg_db: RegisterDatabase) -> None:
     assert last == Event("import", 100, "finished", True)
 
 
+@pytest.mark.long
 def test_the_bar_of_a_round_never_goes_back(reg_db: RegisterDatabase) -> None:
     for number in range(30):
         reg_db.lu(str(number), "2020-01-01")

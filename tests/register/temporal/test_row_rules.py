@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.fixtures.often import some_rows
 from tests.fixtures.register_driver import Register
 from tests.register.support import message, refused
 
@@ -41,7 +42,7 @@ CODES = [
 ]
 
 
-@pytest.mark.parametrize(("table", "column", "listed"), CODES)
+@pytest.mark.parametrize(("table", "column", "listed"), some_rows(CODES, one_in=4))
 def test_codes_exist(reg: Register, units: dict[str, int], table: str, column: str, listed: str) -> None:
     reg.details("1", "2020-01-01", activity="A.01.1", region="46.26", email="x", employees=1)
     reg.relate("1", "2", "2020-01-01")
@@ -154,6 +155,7 @@ def test_a_disabled_code_may_still_be_named(reg: Register) -> None:
     reg.conn.execute("update register.legal_unit set legal_form_id = %s", [form])
 
 
+@pytest.mark.long
 def test_many_rows_cost_little_each(reg: Register) -> None:
     """Twenty thousand units in a statement, and one with four thousand slices: comparing all pairs takes minutes."""
     reg.conn.execute("set local statement_timeout = '45s'")

@@ -110,7 +110,7 @@ def by_day(slices: list[dict[str, Any]]) -> Days:
     return found
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     before=st.lists(rows, max_size=3),
     given=st.lists(rows, min_size=1, max_size=4),
