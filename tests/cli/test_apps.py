@@ -38,10 +38,15 @@ SEND = "@app.command\nasync def send(): ...\n"
 @pytest.mark.parametrize(
     ("name", "says", "typed"),
     [
-        ("book.py", "'book.py' is not MODULE:APP, but a file", "Type: --app book:library"),
-        ("./book.py:app", "but a file", "Type: --app book:app"),
-        ("shop/tasks.py", "but a file", "Type: --app shop.tasks:app"),
-        ("/srv/book.py", "but a file", "Go to the folder of book.py, then type: --app book:app"),
+        ("book.py", "'book.py' is not MODULE:APP, but a path", "Type: --app book:library"),
+        ("./book.py:app", "but a path", "Type: --app book:app"),
+        ("shop/tasks.py", "but a path", "Type: --app shop.tasks:app"),
+        ("shop/tasks", "'shop/tasks' is not MODULE:APP, but a path", "Type: --app shop.tasks:app"),
+        ("shop/", "but a path", "Type: --app shop.tasks:app"),
+        ("my-shop/tasks.py", "but a path", "Go to the folder of tasks.py, then type: --app tasks:app"),
+        ("plain.py", "but a path", "plain.py has no App: define one, app = catchment.App(). Type: --app plain:app"),
+        ("mail/app", "but a path", "There is no mail/app.py. Write the module as in an import: --app shop.tasks:app"),
+        ("/srv/no_such/book.py", "but a path", "There is no /srv/no_such/book.py. Write the module as in an import"),
         ("two", "'two' is not MODULE:APP", "Type: --app two:first or --app two:second"),
         ("book:", "'book:' is not MODULE:APP", "Type: --app book:library"),
         ("book:app", "app in book is not there, expected a catchment.App", "Type: --app book:library"),
@@ -60,6 +65,7 @@ SEND = "@app.command\nasync def send(): ...\n"
 def test_a_name_that_leads_to_no_app_says_what_to_type(project: Path, name: str, says: str, typed: str) -> None:
     two = APP.replace("app =", "first =") + "second = catchment.App()\n"
     write(project, book=APP.replace("app =", "library ="), plain="", two=two, shop__tasks=APP + SEND, fan__fan=APP)
+    write(project, **{"my-shop__tasks": APP})
     with pytest.raises(AppNotFound) as refused:
         find_app(name)
     assert says in str(refused.value)

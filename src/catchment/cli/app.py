@@ -91,8 +91,8 @@ def load_apps(names: list[str]) -> Apps:
 
 def find_app(name: str, *, typed: str = "--app") -> App:
     """The app at ``module:attribute``, or that of a module with one app; modules of the current folder are found."""
-    if advice.is_file(name):
-        raise AppNotFound(f"{name!r} is not MODULE:APP, but a file", hint=advice.type_for_file(name, typed))
+    if advice.is_path(name):
+        raise AppNotFound(f"{name!r} is not MODULE:APP, but a path", hint=advice.type_for_path(name, typed))
     module_name, _, attribute = name.partition(":")
     if not all(part.isidentifier() for part in module_name.split(".")):
         raise AppNotFound(

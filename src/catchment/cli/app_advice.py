@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import os
 import re
 import sys
 import sysconfig
@@ -19,21 +20,48 @@ _MOST_FRAMES = 5
 _MOST_FILES = 500
 
 
-def is_file(name: str) -> bool:
-    """Is this the path of a file, and not a module?"""
+def is_path(name: str) -> bool:
+    """Is this the path of a file or a folder, and not a module?"""
     path = name.partition(":")[0]
     return "/" in path or "\\" in path or path.endswith(".py")
 
 
-def type_for_file(name: str, typed: str) -> str:
-    """What to type for the path of a file."""
+def type_for_path(name: str, typed: str) -> str:
+    """What to type for the path of a file, with or without its ``.py``, or of a folder. Only modules that exist are
+    named."""
     path, _, attribute = name.partition(":")
-    file = Path(path.replace("\\", "/"))
-    parts = [part for part in file.with_suffix("").parts if part not in (".", "/")]
-    if file.is_absolute() or ".." in parts:
-        return f"Go to the folder of {file.name}, then type: {typed} {file.stem}:{attribute or 'app'}"
-    apps = [attribute] if attribute else _APP.findall(_text(file)) or ["app"]
-    return f"Type: {typed} {'.'.join(parts)}:{apps[0]}"
+    given = Path(path.replace("\\", "/"))
+    file = given if given.suffix == ".py" else Path(f"{given}.py")
+    try:
+        files = [file] if file.is_file() else sorted(given.glob("*.py"))[:_MOST_FILES]
+    except OSError:
+        files = []
+    apps = [(each, app) for each in files for app in ([attribute] if attribute else _APP.findall(_text(each)))]
+    if apps:
+        return _ways(apps, typed)
+    if files == [file]:
+        return f"{file} has no App: define one, app = catchment.App(). {_ways([(file, 'app')], typed)}"
+    what = f"There is no {file}" if not files else f"No file in {given} has an App"
+    return f"{what}. Write the module as in an import: {typed} shop.tasks:app for app in shop/tasks.py."
+
+
+def _ways(apps: list[tuple[Path, str]], typed: str) -> str:
+    """What to type for one of these apps, each by its file; of files that are no modules of this folder, the first."""
+    ways = [f"{typed} {module}:{app}" for file, app in apps if (module := _module_of(file)) is not None]
+    if ways:
+        return f"Type: {' or '.join(ways)}"
+    file, app = apps[0]
+    return f"Go to the folder of {file.name}, then type: {typed} {file.stem}:{app}"
+
+
+def _module_of(file: Path) -> str | None:
+    """The module by which a file is imported from the current folder; None if it is elsewhere, or not a valid name."""
+    try:
+        parts = Path(os.path.normpath(file.absolute())).relative_to(Path.cwd()).with_suffix("").parts
+    except (OSError, ValueError):
+        return None
+    parts = parts[:-1] if len(parts) > 1 and parts[-1] == "__init__" else parts
+    return ".".join(parts) if all(part.isidentifier() for part in parts) else None
 
 
 def type_one_of(module: ModuleType, apps: dict[str, App], typed: str) -> str:
