@@ -170,7 +170,9 @@ app = catchment.App(queue="books")
 @app.command(max_attempts=2, retry=catchment.Retry(delay=timedelta(seconds=1)))
 async def bill(n: int) -> None:
     log.info("writes bill %s", n)
-    raise ValueError("no paper")
+    error = ValueError("no paper")
+    error.add_note("Buy some.")
+    raise error
 
 
 @app.command(max_attempts=3)
@@ -216,7 +218,9 @@ def test_a_failed_attempt_says_what_follows_from_it_and_a_renamed_command_what_t
     dev.wait_for(rf"retry +bill {task}  handler \S+ s  failure 1 of 2, again in \S+ s: ValueError: no paper \(shop")
     dev.wait_for(rf"info +\[bill {task}\] shop\.bills: writes bill 1\n")
     dev.wait_for(rf"info +\[bill {task}, attempt 2\] shop\.bills: writes bill 1\n")
-    dev.wait_for(rf"failed +bill {task}  handler \S+ s  failure 2 of 2, the last: ValueError: no paper \(shop")
+    dev.wait_for(
+        rf"failed +bill {task} .* failure 2 of 2, the last: ValueError: no paper \(shop\S+\); hint: Buy some\.\n"
+    )
     dev.wait_for(rf"halted +lane order 17 of queue books, because task {task} failed\..*catchment task retry {task}\.")
     dev.wait_for("To go on without it: catchment lane skip books 'order 17'\n")
     dev.wait_for(rf"completed +insist {engine.enqueue('insist')}  handler \S+ s  attempt 3\n")

@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from catchment import App, ArgumentsInvalid, Context, GiveUp, RetryLater
+from catchment import App, ArgumentsInvalid, Context, GiveUp, RetryLater, TaskFailed
+from catchment.cli.dev.log import fields_line
 from catchment.errors import LakeOutOfMemory
 from catchment.task.command import Command
 from catchment.task.encode import encode
@@ -134,6 +135,21 @@ def test_a_traceback_shows_the_hint_as_it_is_last() -> None:
     refused = ArgumentsInvalid("bad", hint="first")
     refused.hint = "Do this."
     assert describe_error(caught(refused))["context"].endswith("ArgumentsInvalid: bad\nDo this.\n")
+
+
+def test_notes_of_an_error_are_its_hint_where_its_end_is_shown() -> None:
+    error = ValueError("no paper")
+    error.add_note("Buy some\n  in town.")
+    error.add_note("x" * 1000)
+    described = describe_error(ExceptionGroup("all", [caught(error)]))
+    assert described["hint"].startswith("Buy some in town. xxx")
+    assert len(described["hint"]) == 300
+    assert describe_error(ArgumentsInvalid("bad", hint="Do this."))["hint"] == "Do this."
+    assert "hint" not in describe_error(ValueError("plain"))
+    stored = {"kind": "ValueError", "message": "no paper", "hint": "Buy some."}
+    assert str(TaskFailed(7, "print", stored).hint).startswith("Buy some. 'catchment task show 7' has")
+    ended = {"state": "failed", "command": "print", "task_id": 7, "is_join": False, "error": "no paper"}
+    assert fields_line({**ended, "hint": "Buy some."}, at="12:00:00").endswith("  no paper; hint: Buy some.")
 
 
 def test_a_long_error_is_cut() -> None:

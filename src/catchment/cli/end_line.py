@@ -51,7 +51,7 @@ def end_lines(row: Mapping[str, Any], *, on: Console = errors) -> list[str]:
     remark = failure_words(row["failures"], row["max_attempts"], is_last=True) if has_failed else ""
     if row["state"] == "completed":
         remark = attempt_words(row["attempt"])
-    reason = reason_of(row["error"], row["error_kind"], row["error_where"], state=row["state"])
+    reason = reason_of(row["error"], row["error_kind"], row["error_where"], row["error_hint"], state=row["state"])
     line = task_line(row["state"], row["command"], row["id"], row["seconds"], reason, at=at, remark=remark, on=on)
     return [line, halted_line(row["halted"], row["id"], at=at, on=on)] if row["halted"] else [line]
 
@@ -73,12 +73,15 @@ def halted_line(halted: dict[str, Any], task_id: int, *, at: str, on: Console = 
     )
 
 
-def reason_of(error: str | None, kind: str | None, where: str | None, *, state: str) -> str | None:
-    """The error, with its class and its place where Python has them. ``state`` is shown beside it."""
+def reason_of(error: str | None, kind: str | None, where: str | None, hint: str | None, *, state: str) -> str | None:
+    """The error, with its class and its place where Python has them, and its hint. ``state`` is shown beside it."""
     if not error and not kind:
         return None
     place = (where or "").partition(" ")[0]
-    return f"{error_words(kind, error, state)}{f' ({os.path.relpath(place)})' if place else ''}"
+    return (
+        f"{error_words(kind, error, state)}{f' ({os.path.relpath(place)})' if place else ''}"
+        f"{f'; hint: {hint}' if hint else ''}"
+    )
 
 
 def coloured(word: str, on: Console) -> str:

@@ -106,6 +106,7 @@ class Journal:
             error=error,
             kind=failure.get("kind"),
             where=failure.get("where"),
+            hint=failure.get("hint"),
             trace_id=span.get("trace_id"),
             span_id=span.get("span_id"),
         )

@@ -36,6 +36,8 @@ _CONTEXT_BYTES = 8_000
 _MESSAGE_BYTES = 2_000
 _NAMED = 5
 _NAMED_BYTES = 300
+# Of notes: the traceback has them whole.
+_NOTES_BYTES = 300
 
 Group = BaseExceptionGroup[BaseException]
 
@@ -93,6 +95,8 @@ def _describe_further(error: BaseException, described: dict[str, Any]) -> None:
         described["where"] = storable(f"{last.filename}:{last.lineno} {last.name}", _MESSAGE_BYTES)
     if isinstance(error, CatchmentError) and error.hint:
         described["hint"] = storable(str(error.hint), _MESSAGE_BYTES)
+    elif notes := _notes(error) or (_notes(leaves[0]) if len(leaves) == 1 else ""):
+        described["hint"] = storable(notes, _NOTES_BYTES)
     if isinstance(error, CatchmentError) and isinstance(code := getattr(error, "code", None), str):
         described["code"] = storable(code, _MESSAGE_BYTES)
     if isinstance(error, RetryLater):
@@ -116,6 +120,14 @@ def _message(error: BaseException) -> str:
     ]
     rest = f"; and {len(leaves) - _NAMED} more" if len(leaves) > _NAMED else ""
     return f"{text}: {'; '.join(named)}{rest}" if named else text
+
+
+def _notes(error: BaseException) -> str:
+    """What ``add_note`` added, on one line."""
+    notes = getattr(error, "__notes__", None)
+    if not isinstance(notes, list):
+        return ""
+    return " ".join(" ".join(str(note) for note in cast("list[object]", notes)).split())
 
 
 def _frames_outside(trace: TracebackType | None) -> list[traceback.FrameSummary]:

@@ -190,6 +190,7 @@ class Ended(Answer):
     error: str | None
     error_kind: str | None
     error_where: str | None
+    error_hint: str | None
     failures: int | None
     halted: HaltedLane | None
 

@@ -138,6 +138,8 @@ class Ends:
             row, told = rows.get(end.id), self._told.get(end.id)
             if told:
                 (_, fields), _ = told.pop()
+                if row is not None and row["error_hint"]:  # of a SQL handler the worker does not tell it
+                    fields = {**fields, "hint": row["error_hint"]}
                 lines.append((end.completed_at, _line(fields, end.completed_at)))
                 if row is not None and row["halted"]:
                     lines.append((end.completed_at, halted_line(row["halted"], end.id, at=clock(end.completed_at))))

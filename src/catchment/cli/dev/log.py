@@ -21,7 +21,8 @@ def fields_line(fields: dict[str, Any], *, at: str, state: str | None = None, re
     milliseconds = fields.get("duration_ms")
     seconds = None if milliseconds is None else milliseconds / 1000
     shown = state or fields["state"]
-    reason = reason_of(fields.get("error"), fields.get("kind"), fields.get("where"), state=shown)
+    error, kind, where, hint = (fields.get(name) for name in ("error", "kind", "where", "hint"))
+    reason = reason_of(error, kind, where, hint, state=shown)
     part = part_timed(is_join=fields["is_join"])
     if shown in ("completed", "waiting") and not fields["is_join"]:
         remark = attempt_words(fields.get("attempt"))

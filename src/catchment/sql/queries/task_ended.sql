@@ -4,7 +4,7 @@
 select t.id, t.command, t.queue, t.handler_kind, t.lane, t.parent_id, t.state, t.attempt, t.max_attempts,
        t.process_start_at, t.completed_at, extract(epoch from t.completed_at - t.process_start_at)::float8 as seconds,
        t.merged_into, left(t.error, 1000) as error, left(t.error_detail ->> 'kind', 200) as error_kind,
-       left(t.error_detail ->> 'where', 500) as error_where,
+       left(t.error_detail ->> 'where', 500) as error_where, left(t.error_detail ->> 'hint', 1000) as error_hint,
        case when t.state = 'failed' then worker.failures_of(t.id) end as failures,
        case when t.state = 'failed' then
          (select jsonb_build_object('queue', l.queue, 'lane', l.lane)
