@@ -14,7 +14,9 @@ from tests.fixtures.often import some_rows
 
 
 def test_enqueue_prints_the_id_of_the_task(committed: Engine, cli: Run) -> None:
-    task = int(cli("enqueue", "act", '{"note": "hello"}', "--priority", "7").stdout)
+    done = cli("enqueue", "act", '{"note": "hello"}', "--priority", "7")
+    task = int(done.stdout)
+    assert f"Task {task} waits: no live worker serves queue work.\n  catchment worker --queue work  # " in done.stderr
     assert committed.task(task)["payload"] == {"note": "hello"}
     assert committed.task(task)["priority"] == 7
     later = read_json(cli("enqueue", "act", "--at", "2100-01-01", "--json"))["id"]

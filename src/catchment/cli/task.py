@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Callable
 from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
+import psycopg
 import typer
 from psycopg import Connection
+from rich.markup import escape
 
 from catchment.cli import task_bulk
 from catchment.cli.database import open_database
@@ -22,10 +25,12 @@ from catchment.cli.task_tree import tree
 from catchment.commands.options import Dsn, Json
 from catchment.commands.output import console, errors, print_json, print_rows
 from catchment.commands.why import print_conditions
-from catchment.errors import PayloadRefused, RequestRefused
+from catchment.errors import CatchmentError, PayloadRefused, RequestRefused
 from catchment.model.check import LARGEST_ID, LARGEST_INTEGER, SMALLEST_ID, SMALLEST_INTEGER, is_text, json_type
+from catchment.model.remedy import ways_of
 from catchment.model.span import span
 from catchment.model.state import TaskState
+from catchment.model.terminal import harmless
 from catchment.store import task as task_store
 from catchment.store import why as why_store
 from catchment.store.connect import find_dsn
@@ -33,6 +38,7 @@ from catchment.store.ends import server_time
 from catchment.store.find import TaskFilters, find_in_states
 from catchment.store.json_text import reason_for
 from catchment.store.names import check_names
+from catchment.store.obstacle import obstacles
 
 app = typer.Typer(help="List tasks, show, cancel and retry them.", no_args_is_help=True)
 
@@ -79,10 +85,23 @@ def enqueue(
         if register is not None:
             register(conn)
         task_id = task_store.enqueue(conn, command, payload, priority=priority, lane=lane, scheduled_at=when)
-    if as_json:
-        print_json({"id": task_id})
-    else:
-        console.print(task_id)
+        if as_json:
+            print_json({"id": task_id})
+        else:
+            console.print(task_id)
+        _print_obstacles(conn, task_id)
+
+
+def _print_obstacles(conn: Connection[Any], task_id: int) -> None:
+    """What keeps a new task from being run until a person does something, such as no worker. The task has been made,
+    so that no failure of this look is one of the command."""
+    with contextlib.suppress(psycopg.Error, CatchmentError):
+        for one in obstacles(conn, [task_id]):
+            if one.is_urgent:
+                errors.print(f"Task {task_id} waits: {escape(harmless(one.reason))}.")
+                for command, what in ways_of(one.remedy):
+                    line = f"{command}  # {what}" if what else command
+                    errors.print(f"  [dim]{escape(harmless(line))}[/]", soft_wrap=True)
 
 
 def _check_arguments(
