@@ -346,6 +346,13 @@ def halting(stage: Stage) -> int:
     return first
 
 
+@situation("It has failed, and its lane has gone on without it", "settled")
+def skipped(stage: Stage) -> int:
+    first = halting(stage)
+    stage.engine.value("select worker.skip_halted('mail', 'customer-7')")
+    return first
+
+
 @situation("It has failed", "settled")
 def failed(stage: Stage) -> int:
     parent, (child,) = stage.children(1)

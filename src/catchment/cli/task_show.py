@@ -121,6 +121,8 @@ def _next(row: Row, error: Row, held: Conditions) -> list[str]:
             what = "run what has failed in its tree again, this task too"
         else:
             what = "run its failed children again" if child else "run it again"
+            if row["lane"] is not None and row["halted"] is None:
+                what += ", out of turn: its lane has gone on without it"
         lines.append(f"catchment task retry {row['retry_id']}  [dim]# {what}[/]")
     halted: Row | None = row["halted"]
     if halted is not None:

@@ -1,4 +1,5 @@
--- explain_settled: how and when a task has settled, and the lane that it has halted. See explain.
+-- explain_settled: how and when a task has settled, and the lane that it has halted, or that has gone on without it.
+-- See explain.
 create or replace function worker.explain_settled(
   p_task_id  bigint,
   p_now      timestamptz
@@ -25,12 +26,23 @@ as $$
                 end,
                 ', and halts ' || l.name),
          case when o.state <> 'completed' then
-           'catchment task retry ' || coalesce(
-             o.merged_into,
-             case when o.error ->> 'follows' ~ '^\d{1,18}$' then (o.error ->> 'follows')::bigint end,
-             worker.retry_id(o.id))
-           || case when l.name is null then ''
-                   else format(E'  # run what failed again\n%s  # let %s go on without it', l.skip, l.name) end
+           'catchment task retry ' || r.id
+           || case
+                when l.name is not null
+                  then format(E'  # run what failed again\n%s  # let %s go on without it', l.skip, l.name)
+                when exists (select
+                               from worker.task as t
+                               join worker.outcome as x on x.id = t.id and x.state <> 'completed'
+                              where t.id = r.id
+                                and t.lane is not null
+                                and not exists (select
+                                                  from worker.lane as h
+                                                 where h.queue_id = t.queue_id
+                                                   and h.lane = t.lane
+                                                   and h.head_id = t.id))
+                  then '  # run it again, out of turn: its lane has gone on without it'
+                else ''
+              end
          end
     from worker.outcome as o
     left join lateral (
@@ -43,5 +55,11 @@ as $$
        where t.id = o.id and h.head_id = o.id and h.halted_at is not null
        limit 1
     ) as l on true
+   cross join lateral (
+      select coalesce(
+               o.merged_into,
+               case when o.error ->> 'follows' ~ '^\d{1,18}$' then (o.error ->> 'follows')::bigint end,
+               worker.retry_id(o.id)) as id
+    ) as r
    where o.id = p_task_id;
 $$;
