@@ -54,3 +54,17 @@ def test_lane_skip_without_its_queue_says_what_to_type(shop: Engine, cli: Run) -
     assert "catchment lane skip QUEUE LANE" in said
     assert "Did you mean orders?" in cli("lane", "skip", "order", "bo", code=1).stderr
     assert "queue 'orders' is not halted" in cli("lane", "skip", "orders", code=1).stderr
+
+
+def test_a_task_that_its_lane_has_left_behind_says_its_error_and_that_a_retry_is_out_of_turn(
+    shop: Engine, cli: Run
+) -> None:
+    task = shop.enqueue("deliver", lane="bo", fail=f"no such street\nat all{'.' * 300}")
+    shop.drain("orders")
+    assert "out of turn" not in cli("task", "why", str(task)).stdout
+    cli("lane", "skip", "orders", "bo")
+    again = f"catchment task retry {task}  # run it again, out of turn: its lane has gone on without it\n"
+    assert again in cli("task", "show", str(task)).stdout
+    said = cli("task", "why", str(task)).stdout
+    assert again in said
+    assert "no such street\n" in said

@@ -9,6 +9,7 @@ from psycopg import AsyncConnection, AsyncCursor, Connection, Cursor
 from psycopg.rows import dict_row
 from psycopg.types.json import set_json_loads
 
+from catchment.model.ending import error_words
 from catchment.model.why import Condition, Why, as_clause
 from catchment.store.errors import translated
 from catchment.store.json_text import loads_for_people
@@ -18,6 +19,11 @@ from catchment.store.result import may_not_read
 _EXPLAIN: LiteralString = (
     "select c.kind, c.is_blocking, c.evidence, c.words, c.remedy from worker.explain(%s::bigint) as c"
 )
+_ERROR: LiteralString = """
+select left(t.error_detail ->> 'kind', 200), left(t.error, 1000)
+  from worker.tasks as t
+ where t.id = %s and t.state = 'failed' and t.error_detail is not null
+"""
 
 
 def explain(conn: Connection[Any], task_id: int) -> Why:
@@ -29,10 +35,11 @@ def explain(conn: Connection[Any], task_id: int) -> Why:
 
 
 def explain_to_the_cause(conn: Connection[Any], task_id: int) -> Why:
-    """As ``explain``. If another task at the end of the chain waits for a person, that comes first, as ``cause``."""
+    """As ``explain``. If another task at the end of the chain waits for a person, that comes first, as ``cause``. Of a
+    task that has failed, its error comes last, as ``error``."""
     answer = explain(conn, task_id)
     if not answer.blocking:
-        return answer
+        return Why(task_id, (*answer.conditions, *_errors(conn, task_id)))
     causes = [
         Condition(
             kind="cause",
@@ -45,6 +52,17 @@ def explain_to_the_cause(conn: Connection[Any], task_id: int) -> Why:
         if one.is_urgent and one.task_id != task_id
     ]
     return Why(task_id, (*causes, *answer.conditions))
+
+
+def _errors(conn: Connection[Any], task_id: int) -> list[Condition]:
+    """What a failed task says: the first line of its message. ``worker.explain`` shows no messages."""
+    conditions: list[Condition] = []
+    for kind, text in conn.execute(_ERROR, [task_id]).fetchall():
+        message = (text or "").partition("\n")[0]
+        words, remedy = error_words(kind, message), f"catchment task show {task_id}"
+        evidence = {"kind": kind, "message": message}
+        conditions.append(Condition(kind="error", is_blocking=False, evidence=evidence, words=words, remedy=remedy))
+    return conditions
 
 
 def read_why(conn: Connection[Any], task_id: int) -> Why:
