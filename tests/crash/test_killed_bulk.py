@@ -11,7 +11,7 @@ from tests.fixtures.engine import Engine
 from tests.fixtures.worker import StartWorker, wait_until
 
 
-@pytest.mark.parametrize("number", [1500, pytest.param(20_000, marks=[pytest.mark.long, pytest.mark.timeout(600)])])
+@pytest.mark.parametrize("number", [1500, pytest.param(20_000, marks=[pytest.mark.long, pytest.mark.timeout(1200)])])
 def test_a_bulk_goes_on_where_its_killed_worker_was(committed: Engine, start_worker: StartWorker, number: int) -> None:
     """By workers that serve another queue: any worker runs bulks. Each task is retried once."""
     committed.queue("mail", mode="concurrent")
@@ -39,7 +39,7 @@ def test_a_bulk_goes_on_where_its_killed_worker_was(committed: Engine, start_wor
     at_death = done()
     assert at_death < number
     start_worker("--queue", "work")
-    wait_until(lambda: committed.state(bulk) == "completed", seconds=200)
+    wait_until(lambda: committed.state(bulk) == "completed", seconds=600)
     assert done() == number
     assert committed.value("select count(*) from worker.tasks where command = 'send' and state = 'pending'") == number
     wait_until(lambda: committed.value("select count(*) from worker.audit") == 1)
