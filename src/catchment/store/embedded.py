@@ -17,8 +17,6 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
-import platformdirs
-
 from catchment.errors import RequestRefused, ServerUnavailable
 from catchment.store import data_directory, folder_locks
 from catchment.store.data_directory import LOG, Programs
@@ -53,7 +51,9 @@ _guard = threading.RLock()
 def default_folder() -> Path:
     """Where the embedded server keeps its data: ``$CATCHMENT_DATA``, or the user's data folder."""
     chosen = os.environ.get(DATA_VARIABLE)
-    return Path(chosen) if chosen else Path(platformdirs.user_data_dir("catchment")) / "postgres"
+    if chosen:
+        return Path(chosen)
+    return Path(os.environ.get("XDG_DATA_HOME") or os.path.expanduser("~/.local/share")) / "catchment" / "postgres"
 
 
 def keep_seconds() -> float:
