@@ -141,3 +141,13 @@ def test_links_between_pages_lead_somewhere() -> None:
             if not page.exists() or (section and section not in _anchors(page)):
                 broken.append(f"{source.relative_to(ROOT)}: {target}#{section}")
     assert broken == []
+
+
+def test_every_test_that_shows_a_guarantee_exists() -> None:
+    named = re.findall(
+        r"`(tests/[\w/]+\.py)::(test_\w+)`", (ROOT / "docs" / "guarantees.md").read_text(encoding="utf-8")
+    )
+    assert len(named) > 30
+    assert [
+        (file, test) for file, test in named if f"def {test}(" not in (ROOT / file).read_text(encoding="utf-8")
+    ] == []
