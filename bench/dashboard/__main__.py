@@ -69,7 +69,7 @@ def make_crowd(conn: Connection[Any], count: int) -> int:
 
 
 def make_lanes(conn: Connection[Any], count: int) -> None:
-    """So many tasks in lanes, and as many at limits; halted lanes, schedules and workers."""
+    """Create ``count`` tasks in lanes and as many at limits; also halted lanes, schedules and workers."""
     for statement in LANES.split(";\n"):
         if statement.strip():
             conn.execute(statement)

@@ -3,7 +3,7 @@
 python -m bench.dashboard.followers [--minutes 60] [--browsers 20]
 
 Each follower holds the stream of events open and reads its page again at each event, at most once a second, as the
-pages do. Now and then one closes its page and opens another. The dashboard is a process of its own.
+pages do. Now and then one closes its page and opens another. The dashboard runs in a separate process.
 """
 
 from __future__ import annotations

@@ -103,7 +103,8 @@ def enqueue_rates(bench: Bench, *, quick: bool) -> None:
 
 
 def open_transaction(bench: Bench, *, quick: bool) -> None:
-    """Someone enqueues to a lane and to a dedup key and does not commit for a while; nobody else notices."""
+    """One session enqueues to a lane and to a dedup key and does not commit for a while; no other session is held
+    up."""
     with bench.database() as connect, connect() as idler, connect() as conn:
         conn.execute(
             "insert into worker.command_registry (command, queue, handler_procedure, dedup, merge)"

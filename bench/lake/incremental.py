@@ -14,7 +14,8 @@ TURNS = 3
 
 
 def _make(lab: Lab, groups: int, *, commits: int = 20) -> None:
-    """A table of sums over twice as many rows as it has groups; the rows came in so many commits, a file for each."""
+    """A table of sums over twice as many rows as it has groups; the rows came in ``commits`` commits, each of which
+    wrote a file."""
     lab.lake.query("CREATE TABLE orders (order_id BIGINT, customer_id BIGINT, amount DECIMAL(12,2))")
     step = groups * 2 // commits
     for first in range(0, groups * 2, step):
@@ -33,7 +34,8 @@ def _make(lab: Lab, groups: int, *, commits: int = 20) -> None:
 
 
 def _change(lab: Lab, groups: int, percent: float, step: int, *, scattered: bool = False) -> None:
-    """Change the orders of so many per cent of the customers, each time others: neighbours, or one of every so many."""
+    """Change the orders of ``percent`` per cent of the customers, different ones each time: neighbours, or
+    scattered."""
     count = max(1, round(groups * percent / 100))
     if scattered:
         chosen = f"customer_id % {groups // count} = {step * 7919 % (groups // count)}"

@@ -29,7 +29,7 @@ class RefreshFailed(Exception):
 
 @dataclass
 class Lab:
-    """A lake, and workers that can be sent away and hired anew."""
+    """A lake, and workers that can be stopped and started again."""
 
     lake: Lake
     workers: list[subprocess.Popen[bytes]] = field(default_factory=list)

@@ -218,7 +218,7 @@ def end(worker: subprocess.Popen[bytes]) -> None:
 
 @contextmanager
 def register_server() -> Iterator[Server]:
-    """PostgreSQL 18 of its own, in a folder that goes with it."""
+    """A separate PostgreSQL 18 server in a temporary folder."""
     with tempfile.TemporaryDirectory(prefix="catchment-bench-", ignore_cleanup_errors=True) as folder:
         Path(folder).chmod(0o755)
         data = Path(folder) / "data"

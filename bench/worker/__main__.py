@@ -2,8 +2,8 @@
 
 python -m bench.worker [--quick] [drain|two|transactions|pickup|sleepers|memory|lanes|hot|fan|decay|chaos|peers ...]
 
-Without names: all but decay and chaos, which take long. ``peers`` measures other queues beside ours, in an environment
-of their own that is made for it.
+Without names: all but decay and chaos, which take long. ``peers`` measures other queues beside ours, in a separate
+virtual environment that it creates.
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ async def write(ctx: Context, i: int) -> None:
 
 @app.command(queue="python")
 async def wait(i: int, seconds: float = 0.1) -> None:
-    """As a handler that waits for somebody else."""
+    """A handler that waits, as for the answer of another service."""
     if probe is not None:
         probe.start(i)
         await asyncio.sleep(seconds)

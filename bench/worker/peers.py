@@ -1,6 +1,6 @@
 """Other queues on the same server, one process each, medians of three, as ratios to ours in the same run.
 
-They live in a virtual environment of their own, made from the package registry, and are never dependencies.
+They are installed from the package registry into a separate virtual environment, and are never dependencies.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 ORDER, OVERLAP, ENDS = 0, 1, 2
-# A count of its own for each process, since adding to a shared one loses what another process adds meanwhile.
+# One counter per process, because increments of a shared counter by two processes would be lost.
 SLOTS = 64
 HEAD = ENDS + SLOTS
 

@@ -1,7 +1,7 @@
 """Follows work that others do: an import job, or the round that publishes a change.
 
-Notifications only say that it is worth looking; what is told comes from the tables, and is looked at once a second
-anyway, so nothing depends on a notification that got lost.
+Notifications only trigger a look; events come from the tables, which are read once a second anyway, so a lost
+notification does no harm.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ GoesOn = Callable[[], bool]
 
 
 def always() -> bool:
-    """Somebody may come and do it."""
+    """A worker may still come and do it."""
     return True
 
 
@@ -70,7 +70,7 @@ def follow(
 
 
 def watch_import(conn: Connection[Any], job_id: int, goes_on: GoesOn = always) -> Iterator[Event]:
-    """An import job until it has ended or waits for somebody, by itself or behind another job. Analysis is the first
+    """An import job until it has ended or waits for a review, by itself or behind another job. Analysis is the first
     half."""
     return follow(conn, lambda: _import_event(conn, job_id), IMPORT_CHANNELS, goes_on=goes_on)
 

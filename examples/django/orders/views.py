@@ -27,7 +27,7 @@ def show_order(request: HttpRequest, pk: int) -> JsonResponse:
 
 @require_POST
 async def start_report(request: HttpRequest, year: int) -> JsonResponse:
-    """In async code leave out ``sync``: the task is committed at once."""
+    """In async code omit ``sync``: the task is committed at once."""
     task = await report_year.enqueue(year=year)
     return JsonResponse({"task": task.id}, status=202)
 

@@ -32,7 +32,7 @@ class Order(TypedDict):
 
 
 class DashboardBeside:
-    """The process, as its parent sees it. It is in a session of its own: Ctrl-C reaches the parent alone."""
+    """The process, as its parent sees it. It has a separate session, so that Ctrl-C reaches only the parent."""
 
     def __init__(self, dsn: str | None, port: int | None) -> None:
         self.line, theirs = socket.socketpair()

@@ -53,7 +53,7 @@ class PluginGroup(LazyGroup):
 
 
 def _installed(unreadable: list[str] | None = None) -> list[EntryPoint]:
-    """All entry points. Packages with unreadable ones are left out, and listed in ``unreadable``."""
+    """All entry points. Packages with unreadable ones are skipped, and listed in ``unreadable``."""
     try:
         return list(entry_points(group=GROUP))
     except Exception:  # one malformed file spoils them all: each package by itself

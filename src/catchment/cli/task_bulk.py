@@ -168,7 +168,7 @@ def _many(number: int, is_complete: bool) -> str:
 
 
 def _children(counted: dict[str, Any]) -> str:
-    """Those that are no retry of their own: the retry of a parent runs what has failed below it."""
+    """Tasks that are not retried separately: the retry of a parent runs what has failed below it."""
     number = counted["with_parent"]
     return f", {number:,} of them with the tasks above them that failed too" if number else ""
 

@@ -65,7 +65,7 @@ class App(Scheduling):
         sync_verbs: type[AppSyncVerbs] = AppSyncVerbs,
         surroundings: Surroundings = NOTHING,
     ) -> None:
-        """Put the parts together. An app of a framework brings some of its own."""
+        """Put the parts together. The app of a framework replaces some of them."""
         check_name("queue", queue)
         self.commands = Commands()
         self._queue = queue
@@ -196,8 +196,8 @@ class App(Scheduling):
           attempts or more
         - ``timeout``: of an attempt, in seconds or as a timedelta, at most 100 years
         - ``dedup``, ``merge``: parameters that make two pending tasks the same work, and how the others combine
-        - ``on_failure``: what a lane does after a final failure: ``continue``, ``halt`` or ``cancel_rest``; the
-          queue's, unless given
+        - ``on_failure``: what a lane does after a final failure: ``continue``, ``halt`` or ``cancel_rest``. Defaults to
+        the setting of the queue
         - ``limit``: how many may run at a time or start in a while, a ``Limit``
         - ``executor``: ``auto`` is ``async`` for ``async def`` and ``thread`` for ``def``; ``process`` is for a plain
           function without context; ``ray`` runs such a function on a cluster of Ray

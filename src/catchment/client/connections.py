@@ -35,7 +35,7 @@ class LoopSide:
 
 
 class Lender(Protocol):
-    """Has connections of its own for an app."""
+    """Provides connections to an app."""
 
     def pool(self) -> Pool: ...
 

@@ -73,7 +73,7 @@ class Registrar:
         if self._may_register:
             return CommandNotRegistered(
                 f"command {command.name} is no longer registered in this database",
-                hint="Somebody has deleted it, or the database is another one now. Try again: that registers it.",
+                hint="It was deleted, or this is a different database now. Try again: that registers it.",
             )
         return CommandNotRegistered(
             f"command {command.name} is not registered in this database, and this user may not register it",

@@ -82,7 +82,7 @@ def _missing(standing: Standing) -> ResultMissing:
 
 
 def warn(obstacles: Iterable[Obstacle]) -> None:
-    """Say what keeps tasks from being run until somebody does something, once for each cause."""
+    """Log what keeps tasks from running until a person acts, once per cause."""
     for one in {obstacle.words: obstacle for obstacle in obstacles if obstacle.is_urgent}.values():
         task = f"{one.id} ({one.command})" if one.task_id == one.id else str(one.id)
         _log.warning("task %s waits: %s. %s", task, one.reason, one.hint)

@@ -45,7 +45,8 @@ class SyncClient:
         delay: Duration | None = None,
         conn: AnyConnection | OwnTransaction = OWN,
     ) -> SyncTask[Any]:
-        """Make a task of a command that is given by its name. As the app's; ``conn`` is a connection that blocks."""
+        """Enqueue a task of the command with this name. As the method of the app; ``conn`` is a synchronous
+        connection."""
         options = NO_OPTIONS.using(lane=lane, priority=priority, at=at, delay=delay, conn=conn)
         known = find_command(self._commands, command)
         payload = dump_of(known)({} if arguments is None else arguments)
@@ -77,7 +78,7 @@ class SyncClient:
         return SyncTask(TaskId(check_task_id(task_id)), None, self._verbs)
 
     def skip_halted(self, lane: str | None, *, queue: str | None = None) -> TaskId:
-        """Let a halted lane go on without the task that failed; returns the id of that task. As the app's."""
+        """Resume a halted lane without the failed task; returns the id of that task. As the method of the app."""
         return self._verbs.skip_halted(self._queue if queue is None else queue, lane)
 
     def register(self) -> int:

@@ -148,7 +148,7 @@ def plain(text: str) -> str:
 
 
 def readable(text: str | None) -> str | None:
-    """The help of a command, which may have Rich's markup; brackets that are none are shown as they are."""
+    """The help of a command, which may have Rich markup; brackets that are not markup are shown literally."""
     if text is None or DEFAULT_MARKUP_MODE is None:
         return text
     marked = _TAG.sub(_tag, text)

@@ -164,9 +164,9 @@ def print_rows(
     """Rows as a table of the given columns, and of the extra ones if there is room; or all of them as JSON.
 
     Extra columns are last, unless ``columns`` has them in another place. ``empty`` is printed for a table without rows.
-    A column ``state`` is coloured. Where a terminal lacks the room, the extra columns are left out, cells of the
-    columns in ``cut``, which have one line, end with ``…``, texts are broken between words, and the last columns are
-    left out. Numbers, times and states are never broken. In a pipe or a file nothing is left out or cut off.
+    A column ``state`` is coloured. If the terminal is too narrow, the extra columns are omitted, cells of the columns
+    in ``cut``, which have one line, end with ``…``, texts are wrapped between words, and the last columns are omitted.
+    Numbers, times and states are never wrapped. In a pipe or a file nothing is omitted or cut off.
     """
     rows = list(rows)
     if as_json:

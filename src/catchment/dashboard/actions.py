@@ -55,7 +55,7 @@ async def _write(actor: Actor, action: AnyAction, user: User, body: Query, resul
 
 
 async def _write_refusal(database: Database, action: AnyAction, user: User, body: Query, problem: Problem) -> None:
-    """In a transaction of its own, since that of the action is undone. If it cannot be written, the log has it."""
+    """Written in a separate transaction, since that of the action is rolled back. If that fails, the log has it."""
     result = "failed" if problem.status >= 500 else "refused"
     logger.warning("%s: %s of %s %s: %s", user.name, action.name, action.subject(body), result, problem.message)
     try:

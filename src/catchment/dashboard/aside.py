@@ -1,4 +1,4 @@
-"""Looks that need a connection of their own: outside of the transaction of a request, and shared by all requests.
+"""Queries that need a separate connection: outside the transaction of a request, and shared by all requests.
 
 They are read-only, and run as the login of the dashboard itself: a role of the engine would not see the sessions of the
 server. So they are for figures of the server alone.

@@ -61,7 +61,7 @@ class Reader:
 
     ``samples`` are the figures of the last minutes, which no table keeps. ``kept`` keeps figures until their data
     change. ``most`` is where counts stop. ``shown`` says what is shown of values. ``preview`` reads the first rows
-    of a dynamic table: see ``Previews``. ``aside`` is for what needs a connection of its own.
+    of a dynamic table: see ``Previews``. ``aside`` is for queries that need a separate connection.
     """
 
     most = 10_000

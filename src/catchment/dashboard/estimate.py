@@ -56,7 +56,7 @@ def estimate(progress: Progress) -> Estimate:
 
 def _at(progress: Progress, speed: float, window: str) -> Estimate:
     left = progress.open / speed
-    told = f"{rate(speed)} children per second" if speed >= 1 else f"a child in {span(1 / speed)}"
+    speed_text = f"{rate(speed)} children per second" if speed >= 1 else f"a child in {span(1 / speed)}"
     if left > FARTHEST.total_seconds():
-        return Estimate(None, f"In more than ten years, at the rate of {window}: {told}.")
-    return Estimate(progress.now + timedelta(seconds=left), f"At the rate of {window}: {told}.")
+        return Estimate(None, f"In more than ten years, at the rate of {window}: {speed_text}.")
+    return Estimate(progress.now + timedelta(seconds=left), f"At the rate of {window}: {speed_text}.")

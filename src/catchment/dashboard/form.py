@@ -56,7 +56,7 @@ def fields_of(schema: Schema | None) -> list[FormField] | None:
         return None
     required: list[str] = schema.get("required", [])
     properties: dict[str, Any] = schema.get("properties", {})
-    # JSON of the database has an order of its own.
+    # jsonb does not keep the order of keys.
     order = [name for name in cast("list[str]", schema.get("x-order", [])) if name in properties]
     return [_field(name, properties[name], schema, name in required) for name in dict.fromkeys([*order, *properties])]
 

@@ -119,15 +119,15 @@ def linked(context: Context, text: str, tasks: Sequence[int]) -> Markup:
 
 @pass_context
 def url(context: Context, path: str, /, **query: Any) -> str:
-    """An address below the prefix that the dashboard is mounted under; parameters that are None are not in it."""
+    """An address below the prefix of the dashboard, without parameters whose value is None."""
     given = {key: _plain(value) for key, value in query.items() if value is not None and value != ""}
     return f"{context['root']}{path}{'?' if given else ''}{urlencode(given)}"
 
 
 @pass_context
 def filtered(context: Context, path: str | None = None, /, **changes: Any) -> str:
-    """The address of this page, or of another one, with other parameters; those that are None go. Paging starts
-    again."""
+    """The address of this page, or of another one, with other parameters; those with the value None are removed. Paging
+    starts again."""
     query: BaseModel = context["query"]
     given = {**query.model_dump(mode="json", exclude_defaults=True, exclude={"before", "after"}), **changes}
     # Those of the path are in it.

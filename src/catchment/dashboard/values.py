@@ -103,8 +103,8 @@ def _read(text: str) -> Any:
 
 
 def exact_number(text: str) -> Decimal:
-    """A JSON number with a fraction or an exponent. One that a few characters blow up to millions of digits is refused:
-    whoever makes an integer of it would never end."""
+    """A JSON number with a fraction or an exponent. One that a few characters expand to millions of digits is refused,
+    because converting it to an integer would never end."""
     number = Decimal(text)
     if abs(number.adjusted()) > _LARGEST_EXPONENT:
         raise ValueError(f"a number has an exponent beyond {_LARGEST_EXPONENT:,}")

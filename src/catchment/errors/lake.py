@@ -94,6 +94,6 @@ class PublishVetoed(LakeError):
 
 
 class RefreshTimeout(LakeError, TimeoutError):
-    """Tables were not refreshed within the time that somebody was willing to wait. The refresh goes on."""
+    """Tables were not refreshed before the timeout of the caller. The refresh continues."""
 
     default_code = "WAIT_TIMEOUT"

@@ -39,8 +39,8 @@ class OptionInvalid(RequestRefused):
 
 
 class LimitRefused(RequestRefused):
-    """``CM024``: a command with a limit per key takes no lane. A serial scope is one too. Limit the queue instead, or
-    give the limited part a command of its own."""
+    """``CM024``: a command with a limit per key takes no lane. A serial scope counts as a lane. Limit the queue
+    instead, or move the limited part into a separate command."""
 
 
 class ScopeClosed(RequestRefused):

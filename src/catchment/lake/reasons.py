@@ -129,7 +129,7 @@ def refused(reason: Reason, message: str, *, hint: str | None = None) -> TableRe
     return TableRefused(message, code=reason.value, hint=hint or reason.hint)
 
 
-_SPLIT = "Move that part into a dynamic table of its own and read that one here."
+_SPLIT = "Move that part into a separate dynamic table and read that one here."
 
 _TEXTS: dict[Reason, _Text] = {
     Reason.LIMIT: _Text(
@@ -184,7 +184,7 @@ _TEXTS: dict[Reason, _Text] = {
     ),
     Reason.ROWID_HIDDEN: _Text(
         "full",
-        "A source has a column called rowid, which hides the row ids that changes are told apart by.",
+        "A source has a column called rowid, which hides the row ids that identify changes.",
         "Rename that column of the source.",
     ),
     Reason.KEY_TYPE: _Text(
@@ -258,7 +258,7 @@ _TEXTS: dict[Reason, _Text] = {
     ),
     Reason.FIRST_FILL: _Text("run", "The table was filled for the first time."),
     Reason.DEFINITION_CHANGED: _Text("run", "The definition was replaced."),
-    Reason.SOURCE_REPLACED: _Text("run", "A source was dropped and made anew."),
+    Reason.SOURCE_REPLACED: _Text("run", "A source was dropped and recreated."),
     Reason.SOURCE_RETYPED: _Text("run", "A column of a source was replaced or has another type."),
     Reason.SNAPSHOT_EXPIRED: _Text("run", "The version that the table was computed from has expired."),
     Reason.FEED_MISMATCH: _Text(
@@ -269,11 +269,11 @@ _TEXTS: dict[Reason, _Text] = {
     Reason.FEED_INLINED: _Text(
         "run", "A source was written with inlining, whose changes are misdated.", "Set data_inlining_row_limit to 0."
     ),
-    Reason.FOREIGN_WRITE: _Text("run", "Somebody else wrote to the table."),
+    Reason.FOREIGN_WRITE: _Text("run", "Another session wrote to the table."),
     Reason.AUDIT: _Text(
         "run",
-        "An audit found rows that the definition does not give, or lacked some.",
-        "Please report it, unless somebody else writes to the table.",
+        "An audit found rows that the query does not return, or missing rows.",
+        "Please report it, unless another session writes to the table.",
     ),
     Reason.INVARIANT: _Text("run", "A stored count would have become negative, or a row to delete was not there."),
     Reason.ROWID_NOT_UNIQUE: _Text(
@@ -289,7 +289,7 @@ _TEXTS: dict[Reason, _Text] = {
     Reason.STEP_FAILED: _Text(
         "run",
         "A step of the incremental refresh failed on rows that no version of the result has.",
-        "Use TRY_CAST, or compute such values in a table of their own, before the join.",
+        "Use TRY_CAST, or compute such values in a separate table before the join.",
     ),
     Reason.STEP_TOO_BIG: _Text(
         "run",

@@ -230,7 +230,7 @@ class Order:
     ``data_at`` is the moment of the round, which the clock shows in it; ``data_at_old`` that of the content.
 
     What the table holds now is to be read at ``stored_snapshot``, the newest snapshot when the refresh began: there,
-    and there only, are rows that somebody else has written.
+    and only there, are rows that other sessions have written.
 
     ``replaces``: it is the first refresh of a new definition, and its commit puts that into the place of the old one.
     ``executor`` is what the lake says for tables that do not.

@@ -10,7 +10,9 @@ from typing import Any, NewType
 from catchment.model.state import TaskState
 
 TaskId = NewType("TaskId", int)
-TaskId.__doc__ = "The id of a task: an int of its own type, so that a checker tells it from other numbers."
+TaskId.__doc__ = (
+    "The id of a task: an int with a separate type, so that a type checker distinguishes it from other numbers."
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -109,7 +109,7 @@ class Discovery:
         return self._options.idle_poll if self._is_hearing() else DEAF_PAUSE
 
     async def _ask(self, look: Callable[[AsyncConnection[Any]], Awaitable[T]]) -> T:
-        """What ``look`` says on a connection of its own."""
+        """The result of ``look``, called with a new connection."""
         conn = await connect_async(self._dsn, name="catchment worker", settings=OURS)
         try:
             with Call(conn, self._options.call_timeout.total_seconds()):

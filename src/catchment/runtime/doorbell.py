@@ -1,4 +1,4 @@
-"""A bell per queue: whoever listens hears the next ring, however it came (notification, timer, another fiber)."""
+"""A bell per queue: every listener hears the next ring, whatever its source (notification, timer, another fiber)."""
 
 from __future__ import annotations
 

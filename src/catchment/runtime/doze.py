@@ -1,6 +1,6 @@
 """How long a sleeper waits for the bell before it looks anyway.
 
-An enqueue rings only if it can see that somebody sleeps. One whose transaction was already open when the sleeper lay
+An enqueue rings only if it can see that a worker sleeps. One whose transaction was already open when the sleeper lay
 down may not see it, and commits without a ring. So the sleeper looks often until every transaction that was open at
 that time has ended, and rarely from then on: should a ring be lost all the same, the answer to a heartbeat says that
 tasks are ready.

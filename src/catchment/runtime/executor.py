@@ -1,6 +1,6 @@
 """Runs claimed attempts. Handlers that never wait are run one after the other by one asyncio task; each one that waits
-gets a task of its own, because the next runner starts as soon as it does. So a thousand sleeping handlers cost a
-thousand tasks, and a thousand trivial ones cost one. What was claimed ahead waits until a handler returns.
+gets a separate task, because the next runner starts as soon as it does. So a thousand sleeping handlers cost a thousand
+tasks, and a thousand trivial ones cost one. What was claimed ahead waits until a handler returns.
 
 No handler is affected by one that ran before it. A runner takes the next attempt only if the last handler changed no
 context variable, was not cancelled, and kept no reference to the runner that could cancel it later, as

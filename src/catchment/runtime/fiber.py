@@ -209,7 +209,7 @@ class Fiber:
             )
         except psycopg.errors.QueryCanceled as error:
             raise_if_cancelled(error)
-            # A cancel that came between two tasks; the session gives back what it held at the next call.
+            # A cancel that came between two tasks; the session releases what it held at the next call.
             return True
         finally:
             self.is_running = False

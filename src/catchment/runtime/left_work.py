@@ -29,7 +29,7 @@ _REASONS = {
 
 
 class LeftWork:
-    """``commands`` are those that the worker has, ``named`` the queues that it was told to serve."""
+    """``commands`` are those that the worker has, ``named`` the queues that it was asked to serve."""
 
     def __init__(self, events: Events, commands: Commands, named: Collection[str]) -> None:
         self._events = events

@@ -23,7 +23,7 @@ from catchment.task.tracing import SPAN_FIELDS
 FORMAT_VARIABLE = "CATCHMENT_LOG_FORMAT"
 LEVEL_VARIABLE = "CATCHMENT_LOG_LEVEL"
 OURS = "catchment"
-# What each record has; all else is from the ``extra`` of whoever logged.
+# What each record has; all else is from the ``extra`` of the caller.
 _COMMON = frozenset({*vars(logging.makeLogRecord({})), "message", "asctime", "taskName", "event", "fields"})
 
 
@@ -49,7 +49,7 @@ def log_to_stderr(
 
 
 def keep_own_loggers() -> None:
-    """``logging.config`` disables all loggers that exist, unless it is told not to: ours go on."""
+    """``logging.config`` disables all existing loggers by default: ours stay enabled."""
     for name, logger in logging.root.manager.loggerDict.items():
         if isinstance(logger, logging.Logger) and (name == OURS or name.startswith(f"{OURS}.")):
             logger.disabled = False

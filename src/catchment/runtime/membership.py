@@ -173,7 +173,7 @@ class Membership:
         )
 
     async def _unregister(self, identity: worker_store.WorkerIdentity) -> None:
-        """Give back what is left. If the database does not answer, the end of the lease does it."""
+        """Release the remaining tasks. If the database does not answer, they are released when the lease ends."""
         with suppress(psycopg.Error, ServerUnavailable):
             conn = await connect_async(self._dsn)
             try:

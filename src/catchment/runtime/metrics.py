@@ -185,6 +185,7 @@ class Metrics:
             figures.failed("sql")
 
     def slowest(self) -> float:
-        """The highest 99th percentile of any command in the last minute, in seconds; 0 while none can be told."""
+        """The highest 99th percentile of any command in the last minute, in seconds; 0 while there are too few
+        samples."""
         now = time.monotonic()
         return max((window.p99(now) or 0.0 for window in self.windows.values()), default=0.0)

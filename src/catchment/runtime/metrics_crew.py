@@ -25,7 +25,7 @@ ANSWER_SECONDS = 8
 
 
 class CrewCollector(Collector):
-    """The metrics of the processes at these ports; one that does not answer is left out."""
+    """The metrics of the processes at these ports; one that does not answer is skipped."""
 
     def __init__(self, ports: Sequence[int]) -> None:
         self._ports = ports
@@ -47,7 +47,7 @@ class CrewCollector(Collector):
 
 
 class MetricsCrew:
-    """The port for so many processes, from ``start`` to ``stop``."""
+    """The metrics port of several processes, from ``start`` to ``stop``."""
 
     def __init__(self, processes: int, *, host: str, port: int) -> None:
         # Bound and never listened on: the address stays ours, and a process that allows reuse can listen on it.

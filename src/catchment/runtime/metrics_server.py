@@ -1,7 +1,7 @@
-"""Shows the counters of a worker to Prometheus, over HTTP, from a thread of its own.
+"""Serves the counters of a worker to Prometheus, over HTTP, from a separate thread.
 
 The worker counts plain numbers and knows nothing of this; they are read when a scrape asks for them. The depths of the
-queues come from the database: when it does not answer in time they are left out, and the rest is shown all the same.
+queues come from the database: when it does not answer in time they are omitted, and the rest is still served.
 """
 
 from __future__ import annotations

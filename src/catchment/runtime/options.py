@@ -1,4 +1,4 @@
-"""What a worker process can be told."""
+"""The options of a worker process."""
 
 from __future__ import annotations
 

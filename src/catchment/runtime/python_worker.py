@@ -1,6 +1,6 @@
 """The Python side of a worker: claims, runs and records tasks, with a few connections however many tasks it holds.
 
-To stop, it claims no more, gives back what has not started, waits for running handlers, and gives back the rest.
+To stop, it claims no more, releases tasks that have not started, waits for running handlers, and releases the rest.
 """
 
 from __future__ import annotations
@@ -254,7 +254,7 @@ class PythonWorker:
             (self._executor.limits.pause if is_waiting else self._executor.limits.resume)(held)
 
     async def _drain(self, is_dead: asyncio.Event) -> None:
-        """Give back what has not started, wait for the rest, then give that back too."""
+        """Release tasks that have not started, wait for the rest, then release those too."""
         self.give_back_unstarted()
         if not is_dead.is_set():
             await self._wait_for_handlers(self._options.shutdown_grace)

@@ -75,7 +75,7 @@ def _walk(path: Traversable, name: str) -> list[tuple[str, Traversable]]:
 
 @cache
 def migrations(package: str) -> tuple[Migration, ...]:
-    """All migrations, in order. ``DefinitionRefused`` if there are none, or if one has no number of its own."""
+    """All migrations, in order. ``DefinitionRefused`` if there are none, or if two have the same number."""
     entries = _walk(_folder(package) / "migrations", "migrations")
     strange = [name for name, _ in entries if not _NUMBERED.fullmatch(name)]
     if strange or not entries:

@@ -32,7 +32,7 @@ select n.nspname::text,
 class Site:
     """Where a schema is, or is going to be.
 
-    - ``owner``: the role that owns it; None for the user who installs it, whoever that is.
+    - ``owner``: the role that owns it; None for the user who installs it.
     - ``engine_owner``: the role that owns the schema of the engine, likewise.
     - ``has_roles``: whether roles get the rights in ``grants``. Without them it is its owner's alone.
     - ``makes_roles``: whether roles that are missing are made first.

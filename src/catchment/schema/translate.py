@@ -30,8 +30,8 @@ class Report:
 
 
 def report_of(error: BaseException | None) -> Report | None:
-    """What the server said, found in the error or in that of the driver below it. The drivers are told by what their
-    errors have, so that none but psycopg has to be installed."""
+    """What the server said, found in the error or in that of the driver below it. The drivers are recognised by the
+    attributes of their errors, so that none but psycopg has to be installed."""
     while error is not None:
         if isinstance(error, psycopg.Error):
             return _by_diag(error, error.sqlstate)

@@ -48,7 +48,7 @@ grant execute on function worker.explain(bigint), worker.root_cause(bigint), wor
 
 grant insert (command, payload, priority, scheduled_at, lane, parent_id), select (id, command, state) on worker.tasks
    to catchment_enqueue;
--- Part of every INSERT, whoever has been given that right.
+-- Part of every INSERT, by any role with that right.
 grant execute on function worker.tasks_on_conflict(), worker.refuse_on_conflict(text) to public;
 -- Whatever role a handler has set when its transaction ends.
 grant execute on function worker.refuse_commit() to public;

@@ -1,6 +1,6 @@
 """The embedded PostgreSQL: used when no DSN is given, so that nothing has to be installed first.
 
-It has a data directory that the user may choose. A process of its own, the keeper, starts it for the first client and
+It has a data directory that the user may choose. A separate process, the keeper, starts it for the first client and
 stops it some time after the last one has ended, however that did. This is the part of the clients; the locks by which
 they and the keeper agree are in ``folder_locks``.
 """

@@ -32,7 +32,7 @@ class Filters:
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """That a task has ended. ``is_chosen`` is false for one that the filters leave out: the last that was looked at."""
+    """That a task has ended. ``is_chosen`` is false for one that the filters exclude: the last that was looked at."""
 
     id: int
     state: str

@@ -78,7 +78,7 @@ def is_held(where: Path, name: str) -> bool:
 
 
 def is_in_place(where: Path, name: str, handle: int) -> bool:
-    """Is the file of this lock still in the folder? Not if somebody has removed, moved or replaced the folder."""
+    """Is the file of this lock still in the folder? Not if the folder was removed, moved or replaced."""
     try:
         return os.path.samestat(os.fstat(handle), os.stat(where / name))
     except (FileNotFoundError, NotADirectoryError):

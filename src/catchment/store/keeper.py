@@ -59,7 +59,7 @@ class Keeper:
             try:
                 self._watch(server)
             finally:
-                # A signal may have told the keeper to end.
+                # A signal may have asked the keeper to end.
                 server.end(FAST, IMMEDIATE, KILL)
             if self._is_ready:
                 return
@@ -83,7 +83,7 @@ class Keeper:
                 server.end(IMMEDIATE, KILL)
                 return
             if self._is_stopping(server):
-                return  # somebody has told it to; without help it would wait until all sessions have ended
+                return  # it was asked to; without help it would wait until all sessions have ended
             if not self._is_ready:
                 self._is_ready = self._report_ready(server)
             if self._is_used():

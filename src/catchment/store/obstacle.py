@@ -1,4 +1,4 @@
-"""Why the task that somebody waits for does not end: what the engine names as the root cause, in words for an error."""
+"""Why the task that a caller waits for does not end: what the engine names as the root cause, in words for an error."""
 
 from __future__ import annotations
 

@@ -95,7 +95,7 @@ def is_ours(where: Path) -> bool:
 
 
 class Postmaster:
-    """The process of a running server, whoever has started it. A number that is used again is never taken for it."""
+    """The process of a running server, whichever process started it. A reused process id is never mistaken for it."""
 
     def __init__(
         self, where: Path, sockets: str, process: psutil.Process, child: subprocess.Popen[bytes] | None = None

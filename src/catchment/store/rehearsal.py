@@ -1,4 +1,4 @@
-"""What running tasks inside somebody's transaction asks of the engine: nothing here commits."""
+"""What running tasks inside the transaction of a caller asks of the engine: nothing here commits."""
 
 from __future__ import annotations
 

@@ -110,7 +110,7 @@ async def set_queues(conn: AsyncConnection[Any], identity: WorkerIdentity, queue
 
 
 async def unregister(conn: AsyncConnection[Any], identity: WorkerIdentity, interrupted: Sequence[int] = ()) -> None:
-    """Give back what is held, and leave. The tasks that were ``interrupted`` count one interruption each."""
+    """Release all held tasks, and unregister. The tasks that were ``interrupted`` count one interruption each."""
     await conn.execute("select worker.unregister_worker(%s, %s::bigint[])", [identity.worker_id, list(interrupted)])
 
 

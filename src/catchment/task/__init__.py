@@ -1,1 +1,1 @@
-"""What a handler sees: commands, their payloads, the context, and how errors are told."""
+"""What a handler sees: commands, their payloads, the context, and how errors are reported."""

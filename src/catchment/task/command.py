@@ -175,7 +175,7 @@ class Command(Request[P, R], Generic[P, R, F]):
             reason = "an async function" if self.is_async else "a handler that takes a context"
             raise DefinitionRefused(
                 f"{self.name} is {reason}, which executor={asked!r} cannot run",
-                hint="It runs a plain function of the payload alone: move that part into a command of its own.",
+                hint="It runs a plain function of the payload alone: move that part into a separate command.",
             )
         if "<" in self.fn.__qualname__:
             raise DefinitionRefused(

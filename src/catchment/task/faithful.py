@@ -45,7 +45,7 @@ def is_plain(annotation: Any) -> bool:
 
 
 def keeps_unset(schema: Any) -> bool:
-    """Are there models in the model of this schema, and can their unset fields be left out? What a factory makes may be
+    """Are there models in the model of this schema, and can their unset fields be omitted? What a factory makes may be
     another value later."""
     models = 0
     for part in _parts(schema):
@@ -83,7 +83,7 @@ def as_stored(text: str) -> str:
         return text
     try:
         return json.dumps(json.loads(text, parse_float=_stored_number))
-    except (ValueError, RecursionError):  # more digits than Python reads, or deeper: whoever reads it says so
+    except (ValueError, RecursionError):  # more digits than Python reads, or deeper: reading it raises
         return text
 
 
@@ -117,7 +117,7 @@ def _same(given: Any, read: Any) -> bool:
         return _same_parts(given, read)
     if type(given) is not kind:
         return False
-    if kind is OrderedDict:  # jsonb has an order of its own
+    if kind is OrderedDict:  # jsonb does not keep the order
         return len(read) < 2 and _same_parts(given, read)
     if kind is dt.datetime:
         # Times of two zones are never equal in the hour that a zone has twice.

@@ -44,5 +44,5 @@ def compose(
 def _around(
     middleware: Middleware, context: Context, call: Callable[[], Awaitable[Any]]
 ) -> Callable[[], Awaitable[Any]]:
-    # A function of its own, because a closure in the loop would see the last middleware alone.
+    # A separate function, because a closure in the loop would see the last middleware alone.
     return lambda: middleware(context, call)

@@ -157,15 +157,15 @@ class Payload:
         return None if len(text) > _LONGEST_SCHEMA or has_nul(text) else from_json(text)
 
     def _without_unset(self, values: Any) -> str | None:
-        """JSON text in which fields of models that nobody has set are left out, so that they are unset when they are
-        read; None when something would be another value then. Defaults of the handler are filled in."""
+        """JSON text without the unset fields of models, so that they are unset when they are read; None when something
+        would be another value then. Defaults of the handler are filled in."""
         values.__pydantic_fields_set__.update(values.__dict__)
         text = self._serializer.to_json(
             values, by_alias=True, round_trip=True, warnings=False, exclude_unset=True
         ).decode()
         try:
             self._check(values.__dict__, text)
-        except ArgumentsInvalid:  # such as a union that needs a field to be told apart
+        except ArgumentsInvalid:  # such as a union that needs a field as its discriminator
             return None
         return text
 

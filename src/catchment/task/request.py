@@ -146,15 +146,15 @@ class Request(Generic[P, R]):
         """The same command with options for its next tasks: ``send.using(lane="order-17").enqueue(to="a@b.org")``.
 
         - ``lane``: tasks of one lane run one after another, each with its whole scope
-        - ``priority``: smaller runs first. Defaults to the command's.
+        - ``priority``: smaller runs first. Defaults to the priority of the command.
         - ``at``, ``delay``: not before this time (aware), or after this many seconds or this timedelta by the server's
           clock
         - ``conn``: a connection of the caller: the task is made in its transaction, and exists when that commits. An
           ``AsyncConnection`` of psycopg or SQLAlchemy, an ``AsyncSession``, or an asyncpg connection. Defaults to a
-          transaction of its own.
+          separate transaction.
         - ``app``: another app, whose database gets the task. Defaults to the app that defines the command.
 
-        Raises ``RequestRefused`` for a value that is none of these.
+        Raises ``RequestRefused`` for any other value.
         """
         options = self._options.using(lane=lane, priority=priority, at=at, delay=delay, conn=conn, app=app)
         return Request(self._command, options, self._client if app is None else app)

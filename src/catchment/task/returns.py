@@ -1,4 +1,4 @@
-"""What a handler returns: written as JSON by the worker, read back by its return annotation for whoever asks.
+"""What a handler returns: written as JSON by the worker, read back with its return annotation.
 
 A result comes back as it was returned, or its task fails. Without an annotation, or with ``Any``, it must be a JSON
 value.
@@ -80,7 +80,7 @@ class Returns:
         if self._keeps_unset:
             try:
                 return self._dump(value, what, limit, exclude_unset=True)
-            except ResultRefused:  # such as a union that needs a field to be told apart
+            except ResultRefused:  # such as a union that needs a field as its discriminator
                 pass
         return self._dump(value, what, limit, exclude_unset=False)
 

@@ -71,7 +71,7 @@ def _check_kind(function: str, parameter: inspect.Parameter) -> None:
     unsuitable = _UNSUITABLE.get(parameter.kind)
     if unsuitable:
         raise DefinitionRefused(
-            f"parameter {parameter.name} of {function} {unsuitable}, expected parameters with names of their own",
+            f"parameter {parameter.name} of {function} {unsuitable}, expected named parameters",
             hint="A payload is a JSON object: each of its keys fills the parameter of that name.",
         )
 

@@ -84,7 +84,7 @@ def _enqueuing(command: str) -> Generator[str | None]:
 
 
 def _running(name: str, traceparent: str | None, attributes: dict[str, str | int]) -> AbstractContextManager[object]:
-    # What the enqueuing span said stands alone: whatever span happens to be current in this worker is none of its own.
+    # What the enqueuing span said stands alone: a span that happens to be current in this worker is not its parent.
     parent = _PROPAGATOR.extract({} if traceparent is None else {_TRACEPARENT: traceparent})
     return trace.get_tracer(_NAME).start_as_current_span(
         name, context=parent, kind=SpanKind.CONSUMER, attributes=attributes

@@ -87,7 +87,7 @@ class PortHere(LocalPort):
 
 
 def executor_here(commands: Commands, port: HandlerPort, pools: Pools) -> Executor:
-    """An executor whose attempts are recorded by whoever calls its ``run_one``."""
+    """An executor whose attempts are recorded by the caller of its ``run_one``."""
     return Executor(
         commands,
         port=port,
@@ -100,7 +100,7 @@ def executor_here(commands: Commands, port: HandlerPort, pools: Pools) -> Execut
 
 
 def run_to_end(work: Coroutine[Any, Any, T], *, name: str) -> T:
-    """Run a coroutine on an event loop of its own; refused where one runs already."""
+    """Run a coroutine on a new event loop; refused where one runs already."""
     with suppress(RuntimeError):  # not run while it is handled: it would be the context of each error of a handler
         asyncio.get_running_loop()
         work.close()

@@ -26,5 +26,5 @@ def last_day(text: str | None, option: str) -> date | None:
     day = None if text == "infinity" else read_day(text, option)
     until = None if day is None else day + timedelta(days=1)
     if until == OPEN_END:
-        raise PeriodInvalid(f"{option} {text} is too late", hint="Leave out the last day for an open end.")
+        raise PeriodInvalid(f"{option} {text} is too late", hint="Omit the last day for an open end.")
     return until

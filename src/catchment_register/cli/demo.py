@@ -90,7 +90,7 @@ def _install(conn: Connection[Any], plan: Plan, folder: Path) -> None:
     migrate(conn)
     if conn.execute("select from register.enterprise limit 1").fetchone() is not None:
         raise SettingRefused(
-            "this database has a register with units in it", hint="Give the demo a database of its own, or no --dsn."
+            "this database has a register with units in it", hint="Give the demo an empty database, or omit --dsn."
         )
     console.print(f"Making up {plan.legal_units:,} legal units with {plan.years} years of history …")
     write_register(plan, folder)
@@ -149,8 +149,8 @@ def _derive(conn: Connection[Any]) -> None:
     began = time.monotonic()
     show(conn, watch_round(conn), "analytics", quietly=not console.is_terminal)
     counts = _rows(conn, REGISTER.query("demo_counts"))[0]
-    told = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in counts.items())
-    console.print(f"Derived in {time.monotonic() - began:.1f} s after the last import: {told}.")
+    sizes = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in counts.items())
+    console.print(f"Derived in {time.monotonic() - began:.1f} s after the last import: {sizes}.")
 
 
 def _tell_history(conn: Connection[Any]) -> None:

@@ -189,7 +189,7 @@ def unrelate(
 
 
 def find_unit(conn: Connection[Any], text: str, *, kind: str | None = None) -> tuple[str, int]:
-    """The kind and the number of a unit that somebody named."""
+    """The kind and the number of the unit with this name."""
     row = conn.execute("select unit_type, unit_id from register.find_unit(%s)", [text]).fetchone()
     unit = (row[0], row[1]) if row else ("", 0)
     if kind is not None and unit[0] != kind:

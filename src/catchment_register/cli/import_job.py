@@ -99,12 +99,12 @@ def delete(job_id: JobId, dsn: Dsn = None, as_json: Json = False) -> None:
     print_json({"id": job_id}) if as_json else console.print(f"job {job_id} deleted")
 
 
-def _change(dsn: str | None, job_id: int, change: LiteralString, told: str, *, as_json: bool) -> None:
+def _change(dsn: str | None, job_id: int, change: LiteralString, outcome: str, *, as_json: bool) -> None:
     """Change a job, and say what became of it."""
     with open_register(dsn) as conn:
         conn.execute(change, [job_id])
         job = _found(conn, job_id)
-    print_json(job) if as_json else console.print(f"job {job_id} {told}")
+    print_json(job) if as_json else console.print(f"job {job_id} {outcome}")
 
 
 def _found(conn: Connection[Any], job_id: int) -> Row:

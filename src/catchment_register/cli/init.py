@@ -17,7 +17,7 @@ from catchment_register.codes.load import load_countries
 from catchment_register.errors import SettingRefused
 from catchment_register.schema import REGISTER, migrate
 
-# Settings that --set takes; the others have options of their own.
+# Settings that --set takes; the others have separate options.
 TUNABLE = ("batch_enterprises", "import_batch_rows", "partition_count_target", "rebuild_share", "truncates_text")
 
 # History goes a hundred years back from today and to the end of its month: all of that is in the calendar.
@@ -60,7 +60,7 @@ def init(
     for key, value in changed.items():
         console.print(f"  {key} = {'real' if key == 'today' and value is None else value}", markup=False)
     if upgrade.derives_anew:
-        console.print("The rules of derivation have changed: everything is derived anew as soon as a worker runs.")
+        console.print("The rules of derivation have changed: everything is derived again as soon as a worker runs.")
     if upgrade.applied or upgrade.routines_changed or countries.added or changed:
         console.print("The register is ready.")
     else:

@@ -41,7 +41,7 @@ def load_codes(
         return
     console.print(
         f"{kind}: {loading.added} added, {loading.changed} changed, {loading.unchanged} unchanged,"
-        f" {loading.disabled} disabled, {len(loading.problems)} left out"
+        f" {loading.disabled} disabled, {len(loading.problems)} skipped"
     )
     for problem in loading.problems:
         errors.print(f"  line {problem.line}: {problem.text}", markup=False)

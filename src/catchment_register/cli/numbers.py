@@ -13,7 +13,7 @@ from psycopg.types.json import set_json_loads
 
 # What integer columns hold, and limits of rows.
 LARGEST_INTEGER = 2**31 - 1
-# So many digits a float keeps.
+# Number of digits that a float keeps.
 _FLOAT_DIGITS = 15
 
 

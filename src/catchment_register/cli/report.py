@@ -42,7 +42,7 @@ Plot = Annotated[Path | None, typer.Option(metavar="FILE", help="Write the chart
 Picture = Annotated[
     Path | None, typer.Option("--plot", metavar="FILE", help="Write the chart to this file: .png, .svg or .pdf.")
 ]
-# What a unit is told by, the shortest first; and columns that say nothing to people, or what others say.
+# Columns that identify a unit, the shortest first; and columns that tell people nothing, or repeat others.
 _BESIDES = (
     "turnover",
     "legal_form",

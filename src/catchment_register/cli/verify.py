@@ -38,7 +38,7 @@ RULES = (
     "an open round has a task that goes on with it",
     "nothing is staged for a round that is over",
     "changes of units are kept until every report has them",
-    "no report waits to be made anew while nothing is under way",
+    "no report waits to be rebuilt while nothing is under way",
 )
 DEEP = "what is published is what a derivation from scratch gives"
 REFERENCE = "what is published is what the plain reference says"

@@ -1,4 +1,4 @@
-"""Brings codes into their list: one upsert for each list, and what had to be left out."""
+"""Brings codes into their list: one upsert for each list, and what had to be skipped."""
 
 from __future__ import annotations
 

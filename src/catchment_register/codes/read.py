@@ -1,6 +1,6 @@
 """Reads a file of codes: pure, no database.
 
-A file has a header. Wrong columns refuse the whole file; a wrong row is left out and told by its line.
+A file has a header. Wrong columns refuse the whole file; a wrong row is skipped and reported with its line.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Code:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A row that is left out, and why."""
+    """A row that is skipped, and why."""
 
     line: int
     text: str
@@ -38,7 +38,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a file says: its columns besides the key, its codes, and the rows that are none."""
+    """The content of a file: its columns besides the key, its codes, and the invalid rows."""
 
     columns: tuple[str, ...]
     codes: tuple[Code, ...]

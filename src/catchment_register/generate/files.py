@@ -20,9 +20,9 @@ from catchment_register.generate.relationships import Relationships
 from catchment_register.generate.rows import Row
 from catchment_register.generate.units import LegalUnit, LegalUnits
 
-# How often somebody who watches is told.
+# Progress is reported once per this number of rows.
 _BLOCK = 5000
-# One legal unit of so many reports a new turnover.
+# One legal unit in this number reports a new turnover.
 _UPDATES = 100
 # Files of code lists and of units, by the kind that loads or imports them, in the order to do so.
 CODE_FILES = {

@@ -1,7 +1,7 @@
 """The shape of a register: which legal forms there are, what goes with them, how large units are, what a year changes.
 
 The shares are those of public extracts of the Norwegian register of 2015 to 2018, rounded: four of ten legal units are
-sole traders, nearly as many are companies; one of ten has a postal address of its own; most employ nobody.
+sole traders, nearly as many are companies; one of ten has a separate postal address; most employ nobody.
 """
 
 from __future__ import annotations

@@ -73,7 +73,8 @@ class Group:
 
 
 def find_groups(base: Base) -> list[Group]:
-    """All groups, by the relationships alone. Their numbers say nothing: a group has the one of most of its own."""
+    """All groups, by the relationships alone. The ids have no meaning: a group has the id that most of its members
+    had."""
     groups: list[Group] = []
     for relationships in _connected(base.relationships):
         numbers = Counter(r["derived_power_group_id"] for r in relationships)

@@ -142,7 +142,7 @@ def _own(base: Base, unit: Unit, stretch: Span) -> tuple[Row, Summary] | None:
 
 
 def _described(source: UnitRow | None, name: str | None, edited: Row) -> Row:
-    """The columns of a unit that another one describes, unless it has a name or a later edit of its own."""
+    """The columns of a unit that another one describes, unless it has its own name or a later edit."""
     about = _blank() if source is None else dict(source.about)
     about |= {f"{standing}_{kind}_ids": None for kind in _LISTS for standing in ("related", "excluded", "included")}
     about |= {"stat_values": None, "name": name or about["name"]}

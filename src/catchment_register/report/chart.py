@@ -12,7 +12,7 @@ from itertools import pairwise
 _DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
 _BRAILLE = 0x2800
 _BLOCKS = " ▏▎▍▌▋▊▉█"
-# Where lines are told apart by more than colour, each has a sign at its end.
+# Lines are distinguished by more than colour: each has a sign at its end.
 SIGNS = "●▲■◆▼★"
 
 

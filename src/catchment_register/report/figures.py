@@ -1,6 +1,6 @@
 """Figures from the derived tables as plain rows: what tables, charts and pictures are made from.
 
-Reads views only, so that whoever may look may use it.
+Reads views only, so that any role with read access can use it.
 """
 
 from __future__ import annotations

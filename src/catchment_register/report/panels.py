@@ -1,4 +1,4 @@
-"""What a chart of the history shows: stock, flows and sums on scales of their own, and words for people."""
+"""What a chart of the history shows: stock, flows and sums on separate scales, and words for people."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from catchment_register.report.panels import Series
 
 SUFFIXES = (".png", ".svg", ".pdf")
 
-# Told apart by people who see no red or green, and in print: after Okabe and Ito.
+# Distinguishable for colour-blind people and in print: after Okabe and Ito.
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 _INK, _FAINT = "#333333", "#d0d0d0"
 # How many characters of labels fit on the axis beside a long legend, with a gap between two labels.
@@ -32,7 +32,7 @@ def plot_panels(
     partial: str | None = None,
     bars: bool = False,
 ) -> None:
-    """Panels above each other over one axis of periods, each with a scale of its own: name of the scale, then series.
+    """Panels above each other over one axis of periods, each with its own scale: name of the scale, then series.
 
     ``partial`` says until when the last period counts, if that is not its end: it is marked, and a note says so.
     """

@@ -89,7 +89,7 @@ class Layout:
         return {*DATES, *self.kind.texts, *(c for columns in self.arrays.values() for c in columns)}
 
     def missing(self, present: Iterable[str], strategy: str | None = None) -> list[str]:
-        """What a file with these columns lacks; one of several as ``a or b``. Updates may leave out what is known."""
+        """What a file with these columns lacks; one of several as ``a or b``. Updates may omit what is known."""
         have = set(present)
         updates = strategy in UPDATES
         lacking = [c for c in self.kind.required if c not in have and not (updates and c == "name")]

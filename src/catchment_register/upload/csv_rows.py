@@ -101,7 +101,7 @@ class _Broken:
 
 
 def read_rows(lines: _Lines, width: int, encoding: str, delimiter: str) -> Iterator[SourceRow]:
-    """Rows with as many fields as the header has; others with the reason. Blank ones are counted and left out."""
+    """Rows with as many fields as the header has; others with the reason. Blank ones are counted and skipped."""
     mark = delimiter.encode()
     for count, line in enumerate(lines, 1):
         number = count + lines.blank
@@ -126,7 +126,7 @@ def _plain(line: bytes, encoding: str, mark: bytes) -> list[str] | _Broken:
 
 
 def _row(line: bytes, lines: _Lines, width: int, encoding: str, delimiter: str) -> list[str] | _Broken:
-    """A row that begins with a line with quotes. If lines after it do not complete it, they are rows of their own."""
+    """A row that begins with a line with quotes. If lines after it do not complete it, they are separate rows."""
     taken: list[bytes] = []
     while True:
         text = _decode(b"".join([line, *taken]).rstrip(b"\r\n"), encoding)

@@ -62,5 +62,5 @@ def check_dates(definition: Definition, choice: Choice) -> None:
         raise MappingRefused(f"{definition.slug} takes dates from the rows, and the file has no column valid_from")
     raise MappingRefused(
         f"{definition.slug} takes dates from the job, and the file has a column valid_from",
-        hint="Take a definition with dates in the file, or leave out the column.",
+        hint="Choose a definition with dates in the file, or remove the column.",
     )

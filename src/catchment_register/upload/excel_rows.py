@@ -47,7 +47,7 @@ def _load(path: Path) -> Any:
 
 
 def read_rows(rows: Iterator[Sequence[Any]], width: int) -> Iterator[SourceRow]:
-    """Rows as text. Blank ones are counted and left out."""
+    """Rows as text. Blank ones are counted and skipped."""
     for number, cells in enumerate(rows, 1):
         fields = [_text(cell) for cell in cells]
         if not any(fields):

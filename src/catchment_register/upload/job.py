@@ -61,7 +61,7 @@ class Uploaded:
 def open_source(
     path: Path, *, encoding: str = "utf-8", delimiter: str | None = None, sheet: int = 1
 ) -> Generator[Source]:
-    """Open a CSV or an Excel file, told by its name."""
+    """Open a CSV or an Excel file, depending on its name."""
     if path.suffix.lower() in SUFFIXES:
         with open_excel(path, sheet=sheet) as source:
             yield source

@@ -182,7 +182,7 @@ def test_damage_is_found_and_the_next_installation_repairs_it(lake_case: LakeCas
         ("update public.ducklake_metadata set value = '2.0' where key = 'version'", "format 2.0, and 1.0 is needed"),
         (
             "insert into public.ducklake_metadata values ('data_inlining_row_limit', '5', 'table', 3)",
-            "1 schemas or tables of the lake have a data_inlining_row_limit of their own",
+            "1 schemas or tables of the lake have their own data_inlining_row_limit",
         ),
     ],
 )

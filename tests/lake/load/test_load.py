@@ -144,7 +144,7 @@ REFUSED: list[tuple[list[str], dict[str, Any], str]] = [
     (["good.csv"], {"into": "dt.t1g1"}, "its rows come from its query"),
     (["good.csv"], {"into": "seen"}, "main.seen is a view"),
     (["good.csv"], {"into": "no.orders"}, "the lake has no schema no"),
-    (["good.csv"], {"types": {"id": "INTEGER"}}, "has types of its own"),
+    (["good.csv"], {"types": {"id": "INTEGER"}}, "already exists with its own column types"),
     (["good.csv"], {"into": "new", "types": {"id": "x) --"}}, "'x) --' is not a type"),
     (["good.csv"], {"into": "new", "types": {"no": "DATE"}}, "there is no column no"),
 ]

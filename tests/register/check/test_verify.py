@@ -140,7 +140,7 @@ BREAKS = {
         "insert into register.statistical_unit_change select 999999, 1, r.* from "
         "register.statistical_unit_row as r limit 1"
     ),
-    "no report waits to be made anew while nothing is under way": (
+    "no report waits to be rebuilt while nothing is under way": (
         "update register.report_state set applied_flush_id = null"
     ),
 }

@@ -70,7 +70,7 @@ def test_load_codes_tells_what_it_did_and_what_it_left_out(reg_cli: Cli, tmp_pat
     file = tmp_path / "tags.csv"
     file.write_text("path,name\nwatch,To be watched\nx,X\nx.1,X1\ny.1,Y1\n[red],Z\n")
     done = reg_cli("load-codes", "tag", str(file), "--replace")
-    assert done.stdout == "tag: 2 added, 0 changed, 1 unchanged, 1 disabled, 2 left out\n"
+    assert done.stdout == "tag: 2 added, 0 changed, 1 unchanged, 1 disabled, 2 skipped\n"
     assert done.stderr.splitlines() == [
         "  line 5: y.1 has no y above it",
         "  line 6: '[red]' is not a path: letters, digits and _, joined by dots",

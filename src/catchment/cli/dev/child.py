@@ -36,7 +36,7 @@ from catchment.store.migrate import check_version, migrate
 from catchment.task.commands import Commands
 
 RELOAD_GRACE = timedelta(seconds=5)
-# Seconds after which a child that was told to stop now ends whatever its handlers do.
+# Seconds after which a child that was asked to stop at once exits, whatever its handlers do.
 LAST_RESORT = 3.0
 LOOK_SECONDS = 1.0
 
@@ -54,7 +54,7 @@ class Child:
         self._files: set[str] = set()
 
     def run(self) -> int:
-        """Serve until told to stop; returns the exit code."""
+        """Serve until asked to stop; returns the exit code."""
         threading.Thread(target=self._listen, name="catchment-dev", daemon=True).start()
         self._handler = log_to_stderr("text", "info", DevFormatter(), self._is_shown)
         # Python's warning of a call without await then names the line that made it.

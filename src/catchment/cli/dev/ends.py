@@ -30,9 +30,10 @@ from catchment.runtime.events import Event
 from catchment.store.connect import connect_ours
 from catchment.store.ends import End, Filters, describe_ends
 
-# Looks after which an end that is not found is shown as the worker told it: its task may have been retried since.
+# Number of looks after which an end that is not found is shown as the worker reported it: its task may have been
+# retried since.
 PATIENCE = 3
-# Looks for which a task is remembered whose end was shown, and not told.
+# Number of looks for which a task is remembered whose end was shown before the worker reported it.
 LONG = 1000
 STOP_SECONDS = 2.0
 _SETTLED = ("completed", "failed", "cancelled")
@@ -46,7 +47,7 @@ class Ends:
     """Of all tasks, except those of Python commands on queues that are not ours. ``since`` is the time of the server
     from which on ends are shown, as ISO 8601; None: from the first look on.
 
-    What one look finds is shown at the next: by then the worker has told what it knows of it.
+    What one look finds is shown at the next: by then the worker has reported what it knows of it.
     """
 
     def __init__(self, since: str | None) -> None:
@@ -59,9 +60,9 @@ class Ends:
         # fails leaves them.
         self._found: dict[tuple[int, datetime], End] = {}
         self._attempts: list[Told] = []
-        # Ends that the worker told, by task, each with the number of looks that have not found it.
+        # Ends that the worker reported, by task, each with the number of looks that have not found it.
         self._told: defaultdict[int, list[tuple[Told, int]]] = defaultdict(list)
-        # Tasks that were shown before the worker told their end, with the number of looks since.
+        # Tasks that were shown before the worker reported their end, with the number of looks since.
         self._early: dict[int, int] = {}
         self._stopping = threading.Event()
         self._thread: threading.Thread | None = None
@@ -154,7 +155,7 @@ class Ends:
         return lines
 
     def _late_lines(self) -> list[Line]:
-        """Ends that the worker told and that no look finds: their tasks were retried since, or deleted."""
+        """Ends that the worker reported and that no look finds: their tasks were retried since, or deleted."""
         lines: list[Line] = []
         for task_id, told in list(self._told.items()):
             kept: list[tuple[Told, int]] = []
@@ -172,7 +173,7 @@ class Ends:
         return lines
 
     def _show_told(self) -> None:
-        """Show what the worker told, without the database."""
+        """Show what the worker reported, without the database."""
         self._take()
         told = [one for some in self._told.values() for one, _ in some]
         attempts, self._attempts = self._attempts, []

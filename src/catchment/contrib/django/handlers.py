@@ -38,7 +38,7 @@ def close_stale() -> None:
 
 
 def with_connections(fn: Callable[..., Any]) -> Callable[..., Any]:
-    """A plain handler, in its thread, which has connections of its own."""
+    """Run a plain handler in its thread, which has its own connections."""
 
     def call(**bound: Any) -> Any:
         close_stale()

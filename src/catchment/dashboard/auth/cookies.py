@@ -1,5 +1,5 @@
-"""Names of cookies. Browsers send a cookie to every port of a host, and to all paths below its own: each dashboard
-has names of its own, so that a log-in at one does not end the session at another."""
+"""Names of cookies. Browsers send a cookie to every port of a host, and to all paths below its own: each dashboard has
+its own names, so that a log-in at one does not end the session at another."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ from catchment.errors import TaskNotFound
 from catchment.model.state import TaskState
 
 _BAR = ("completed", "failed", "cancelled", "interrupted", "waiting", "processing", "pending")
-# So many failed children are retried in one step, in a second or two.
+# The number of failed children retried in one step; it takes a second or two.
 AT_ONCE = 10_000
 # With more children than this a page begins with counts.
 MANY = 500

@@ -1,6 +1,6 @@
 -- table_lag: when the table became newer since a time, of when its data were then, and until then (before); of each
--- piece of so many seconds the one at which they were oldest. The newest %(most)s are looked at. Refreshes that had
--- nothing to do, and were forgotten, are in lake.idle.
+-- piece of time the moment at which they were oldest. The newest %(most)s are read. Refreshes that had nothing to do,
+-- and were forgotten, are in lake.idle.
 select distinct on (p.piece) v.at, v.data_at, v.before
   from (select u.at, u.data_at, lag(u.data_at) over (order by u.at, u.data_at) as before
           from (select coalesce(r.published_at, r.finished_at) as at, o.data_at

@@ -1,4 +1,4 @@
-"""*Preview*: the first rows of a dynamic table, read by a process of its own when somebody asks for them."""
+"""*Preview*: the first rows of a dynamic table, read by a separate process on request."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from catchment.dashboard.values import Shown
 from catchment.extras import LAKE
 
 NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT")
-# Of a column that the hook leaves out of some rows.
+# Shown for a column that the hook omits from some rows.
 OMITTED = "(not shown)"
 
 
@@ -65,7 +65,7 @@ async def read(reader: Reader, query: PreviewQuery) -> PreviewAnswer:
 
 def redacted(shown: Shown, name: str, columns: list[PreviewColumn], rows: list[list[Cell]]) -> dict[str, Any]:
     """Columns and rows as the hook wants them: it gets each row as a mapping from columns to texts, as the part ``row``
-    of the table. A column that it leaves out is not shown; if it fails, no row is."""
+    of the table. A column that it omits is not shown; if it fails, no row is."""
     if shown.redact is None or not rows:
         return {"columns": columns, "rows": rows, "reason": None}
     mappings: list[dict[str, Any]] = []

@@ -1,4 +1,4 @@
-"""*Payload*, *Result* and *Info* of a task: read only when somebody asks for them."""
+"""*Payload*, *Result* and *Info* of a task, read only on request."""
 
 from __future__ import annotations
 

@@ -215,7 +215,7 @@ export function follow() {
   });
   addEventListener("pagehide", close);
   addEventListener("pageshow", (event) => event.persisted && reopen());
-  // What changes without an event, such as ages and memory, is read every so many seconds.
+  // What changes without an event, such as ages and memory, is read periodically.
   setInterval(() => {
     const every = document.querySelector("#main [data-live][data-every]")?.dataset.every;
     if (every && leaving && Date.now() - readAt >= 1000 * Number(every)) later();

@@ -1,6 +1,6 @@
 """How a refresh was cut, as it is kept with the refresh: what its subtasks and its join need besides the order.
 
-A subtask is told the refresh and its part of the keys, never SQL: what it computes follows from the definition, the
+A subtask receives the refresh and its part of the keys, never SQL: what it computes follows from the definition, the
 snapshots of the order, and this.
 """
 
@@ -23,7 +23,7 @@ class BucketPlan:
     ``mode`` keys: only what is in the key files below ``folder`` is computed; all: every row. ``is_whole``: the table
     is rewritten, whatever it holds. ``table_dir`` is where data files go, ``reads`` what was read, for the frontier.
     ``key_counts`` says how many keys were written, by part of the definition and by range: files that are not there any
-    more are noticed. ``no_progress_seconds`` is when somebody should worry.
+    more are noticed. ``no_progress_seconds`` is the time without progress after which a warning is due.
     """
 
     strategy: Strategy

@@ -38,8 +38,8 @@ FULL_MS_PER_ROW = 0.0004
 """Before there is any sample: 2.5 million rows a second, what two cores do with a join and a group."""
 
 FEW_ROWS = 10_000
-"""Up to so many changed rows the touched keys are counted before a share of them can decide: that is soon done, and a
-third of a dimension of three rows may touch one key or all."""
+"""Up to this number of changed rows, the touched keys are counted before their share decides: that is fast, and a third
+of a dimension of three rows may touch one key or all."""
 
 MS_PER_JOIN = 8.0
 """What each mention of a table in a statement takes to plan and to begin, however few of its rows are wanted."""
@@ -115,8 +115,8 @@ def changed_source(rows: int, rows_old: int, inserted: int, deleted: int) -> Cha
 
 
 def estimate_of(sources: Sequence[Changed], dt_rows: int, plan: Plan | None = None) -> Estimate:
-    """What the changes of all sources mean for a table of so many rows. An update is one row here, though it comes and
-    goes. With the plan, whose tables these are, also what following them takes."""
+    """What the changes of all sources mean for a table of ``dt_rows`` rows. An update is one row here, though it comes
+    and goes. With the plan, whose tables these are, also what following them takes."""
     share = sum(max(source.inserted, source.deleted) / max(1, source.rows) for source in sources)
     changed = sum(source.inserted + source.deleted for source in sources)
     estimate = Estimate(sum(source.rows for source in sources), dt_rows, changed, min(1.0, share))
@@ -133,7 +133,7 @@ def full_units(estimate: Estimate) -> float:
 
 
 def incremental_units(estimate: Estimate, keys: float) -> float:
-    """The work of an incremental refresh that touches so many keys."""
+    """The work of an incremental refresh that touches this number of keys."""
     wanted = estimate.effort() if estimate.effort is not None else Effort(scanned=estimate.source_rows)
     return estimate.changed_rows + keys + SCANNED * max(wanted.scanned, estimate.source_rows) + wanted.computed
 
@@ -153,7 +153,7 @@ def predict(samples: Sequence[Sample], actions: Sequence[str], units: float) -> 
 
 
 def _scaled(sample: Sample, units: float) -> float:
-    """The time of a sample, had it had so many units. What a tiny one took is not due to its few units."""
+    """The time of a sample, scaled to ``units``. The time of a tiny sample is not due to its few units."""
     rate = min(SLOWEST_MS_PER_UNIT, max(0.0, sample.ms - FIXED_MS) / sample.units)
     return sample.ms + rate * (units - sample.units)
 
@@ -228,5 +228,5 @@ def refine(
 
 
 def memory_of(rows: float, columns: int) -> int:
-    """About the memory that so many rows take, twice: as they are and as they were."""
+    """The approximate memory that rows take, counted twice: in their new and their old version."""
     return int(2 * rows * (_ROW_BYTES + _COLUMN_BYTES * columns))

@@ -31,7 +31,8 @@ class Done:
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """A refresh to be computed by subtasks. ``keys``: so many are in ``akeys_<part>``; None: the whole table."""
+    """A refresh to be computed by subtasks. ``keys`` is the number of keys in ``akeys_<part>``; None: the whole
+    table."""
 
     action: Action
     reason: str | None

@@ -42,7 +42,7 @@ def should_parallelize(
     keys_per_worker: int = KEYS_PER_WORKER,
     max_workers: int = MAX_WORKERS,
 ) -> bool:
-    """Whether so many keys are worth the coordination of so many workers."""
+    """Whether the number of keys is worth the coordination of several workers."""
     if affected_keys_count < min_keys or available_workers < 2:
         return False
     return min(affected_keys_count // keys_per_worker, available_workers, max_workers) >= 2
@@ -57,7 +57,7 @@ def decide(
     prediction: Prediction,
     is_cuttable: bool = True,
 ) -> Decision:
-    """Whether a refresh of so many keys is spread, and over how many workers at a time.
+    """Whether a refresh of this number of keys is spread, and over how many workers at a time.
 
     ``workers`` are the free slots of live workers, the caller's own among them. ``is_cuttable``: the key has a column
     that tells buckets apart. A threshold of the table's own is an instruction, so the global lower bound on the

@@ -2,7 +2,7 @@
 
 By ``hash_range`` and ``modulo`` a range is a remainder of the key's number ``h`` (see ``buckets``), by ``partition`` it
 is one combination of values of some parts of the key. Every key is in exactly one range, and a range without touched
-keys is left out. There are more ranges than workers, so that one long range does not decide how long all take.
+keys is skipped. There are more ranges than workers, so that one long range does not decide how long all take.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from catchment.lake.settings import LakeSettings
 from catchment.lake.types import BucketRange, Strategy
 
 MOST_SPECS = 256
-"""So many partitions become subtasks; with more, the keys are cut by hash."""
+"""Up to this number, partitions become subtasks; with more, the keys are cut by hash."""
 
 MOST_RANGES = 4096
 """Ranges are not halved beyond this: what does not fit then is a few keys with very many rows."""

@@ -124,7 +124,7 @@ class Control:
         return self._call("select lake.fail_refresh(%s, %s, %s, %s)", refresh_id, fence, code, safe, conn=conn)
 
     def repeat_refresh(self, refresh_id: int, fence: int, most: int, *, conn: Conn) -> bool:
-        """Let a new task do a refresh from the beginning; False when that was done so many times before. Raises
+        """Let a new task do a refresh from the beginning; False if that was done ``most`` times before. Raises
         ``ClaimLost``."""
         return self._call("select lake.repeat_refresh(%s, %s, %s)", refresh_id, fence, most, conn=conn)
 
@@ -281,11 +281,11 @@ class Control:
         return self._call("select lake.refreshes_since_audit(%s)", dt_id)
 
     def is_crowded(self, dt_id: int) -> bool:
-        """Has a table so many files, or so many deleted rows, that it should be compacted?"""
+        """Should a table be compacted, because it has many files or many deleted rows?"""
         return self._call("select exists (select from lake.crowded(%s))", dt_id)
 
     def pinned_snapshot(self) -> int:
-        """The oldest snapshot that somebody still has to read."""
+        """The oldest snapshot that a refresh still has to read."""
         return self._call("select lake.pinned_snapshot()")
 
     def expiry(self) -> tuple[timedelta | None, timedelta | None]:

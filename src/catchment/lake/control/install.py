@@ -1,7 +1,7 @@
 """Makes a database have a lake: the control schema, DuckLake's catalog, and the guard that ties the two together.
 
-Safe to run any number of times, and by several processes at once: whoever finds all in order only looks. DuckLake's
-own first attach is not safe against another one, so it happens under a lock here.
+Safe to run repeatedly, and by several processes at once: a process that finds everything in order changes nothing. The
+first attach of DuckLake is not safe against another one, so it happens under a lock here.
 """
 
 from __future__ import annotations

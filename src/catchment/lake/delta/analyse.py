@@ -58,7 +58,7 @@ def analyse(definition: Definition, schema: SchemaView, *, stored: Layout | None
         raise refused(
             Reason.PARSE_ERROR,
             "the query is nested too deep to be read",
-            hint="Move a part of it into a dynamic table of its own.",
+            hint="Move a part of it into a separate dynamic table.",
         ) from error
 
 

@@ -1,6 +1,6 @@
 """Delta-apply: the change of every group is added to its stored figures.
 
-    dagg    the change of each touched group, from signed terms; groups whose figures do not change are left out
+    dagg    the change of each touched group, from signed terms; groups whose figures do not change are skipped
     stored  the stored rows of these groups
     merged  both added up: the figures after the refresh, and the row that held the old ones
     gone    the rows that go

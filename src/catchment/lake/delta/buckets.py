@@ -60,7 +60,7 @@ def hash_expression(keys: Sequence[tuple[exp.Expr, str]], method: Method) -> exp
 
 
 def storage_bucket(h: exp.Expr, buckets: int) -> exp.Expr:
-    """The value of ``__b`` among so many storage buckets."""
+    """The value of ``__b`` for this number of storage buckets."""
     bucket = exp.Coalesce(this=_mod(h, buckets), expressions=[number(NULL_BUCKET)])
     return cast(bucket, "SMALLINT")
 

@@ -147,7 +147,7 @@ class Builder:
         if isinstance(source.relation, Table):
             return replace(block, key=(column(RID, alias),))
         if not isinstance(source.relation, Block):
-            raise TypeError("only tables and blocks have a key of their own")
+            raise TypeError("only tables and blocks have their own key")
         inner, names = _exposed(self._with_key(source.relation))
         sources = tuple(replace(item, relation=inner) if item is source else item for item in block.sources)
         return replace(block, sources=sources, key=tuple(column(name, alias) for name in names))
@@ -236,7 +236,7 @@ def _window_key(windows: Sequence[exp.Window]) -> tuple[exp.Expr, ...]:
 
 
 def _check_columns(block: Block) -> None:
-    """Every column belongs to a source of its own SELECT; a condition speaks of sources up to its own."""
+    """Every column belongs to a source of the same SELECT; a condition refers to sources up to its own."""
     aliases = [source.alias for source in block.sources]
     unseen = {source.alias for source in block.sources if source.join in ("semi", "anti")}
     if any(not is_counted(star) for star in block.tree.find_all(exp.Star)):

@@ -1,6 +1,6 @@
 """Types of the catalog as DuckDB reads them. Pure.
 
-DuckLake has names of its own (``int64``) and keeps the parts of nested types as further columns below their parent. The
+DuckLake has its own names (``int64``) and keeps the parts of nested types as further columns below their parent. The
 names of struct fields are always in quotes: half a thousand words would need them, ``order`` and ``user`` among these.
 """
 

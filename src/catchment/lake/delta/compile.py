@@ -93,7 +93,7 @@ def stored_rows(
 
 def difference(plan: Plan, *, with_bucket: bool = False) -> tuple[str, str]:
     """Two queries over ``stored`` and ``fresh``: the rows that go (``__rid``, ``__b``), and the rows to add. The bucket
-    follows from the key, so it is compared only where somebody else may have written it."""
+    follows from the key, so it is compared only where another session may have written it."""
     compared = [item.name for item in plan.layout.columns if with_bucket or item.name != BUCKET]
     columns = [item.name for item in plan.layout.columns]
     is_unique = all(part.is_unique for part in plan.parts)
@@ -157,7 +157,7 @@ def _part_rows(plan: Plan, part: Part, buckets: int, only: BucketRange | None, k
 
 
 def _compute_states(query: exp.Select, part: Part, states: States) -> None:
-    """The query gives keys and figures instead of its own outputs."""
+    """The query returns keys and figures instead of the outputs it had."""
     items = [named(key.copy(), f"k{i + 1}") for i, key in enumerate(part.block.key)]
     items.append(named(exp.Count(this=exp.Star(), big_int=True), ROWS))
     items += [named(figure.whole(), figure.name) for figure in states.figures]
@@ -197,7 +197,7 @@ def state_values(plan: Plan, states: States) -> dict[str, exp.Expr]:
 
 
 def _touched(plan: Plan, numbers: Collection[int]) -> list[Part]:
-    """A part without a key is computed as a whole, so one that no change touches is better left out."""
+    """A part without a key is computed as a whole, so one that no change touches is skipped."""
     return [part for part in plan.parts if not numbers or part.number in numbers]
 
 

@@ -4,7 +4,7 @@
 |---|---|---|---|---|
 | from, inner, cross | new | delta | old | |
 | left | new | old; new | old | meet a row of the delta |
-| semi, anti | new | left out | old | meet a row of the delta |
+| semi, anti | new | omitted | old | meet a row of the delta |
 | FULL, the left side | | delta LEFT JOIN old; new | old | |
 | | | old; new RIGHT JOIN old; new | old | meet a row of the delta |
 | the clock, in conditions only | new | old and new | | pass at one of the moments and not at the other |
@@ -164,7 +164,7 @@ class _Terms:
         return Joined(self.renderer.item(source.relation, source.alias, version, keys)[0], source.join, source.on)
 
     def _select(self, items: list[Joined], meets: Joined | None) -> exp.Select:
-        """Conditions that mention a source that was left out are left out too."""
+        """Conditions that mention an omitted source are omitted too."""
         query = exp.Select(expressions=[item.copy() for item in self.path.items])
         present = {item.item.alias_or_name for item in items}
         conditions = [part for part in conjuncts(where_of(self.block.tree)) if owners([part]) <= present]

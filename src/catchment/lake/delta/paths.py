@@ -52,7 +52,7 @@ def find_path(block: Block, index: int, items: Sequence[exp.Expr]) -> Path:
 
 
 def _is_harmless(block: Block, changed: Source, path: Path) -> bool:
-    """Whether what is computed cannot fail. A source that is left out may have kept away the rows on which it would.
+    """Whether what is computed cannot fail. An omitted source may have excluded the rows on which it would.
 
     So only comparisons and plain columns, and a cast of one to its stored type, are computed on more rows than the
     definition has.

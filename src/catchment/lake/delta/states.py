@@ -5,8 +5,8 @@ group is a sum over changed rows. The table then keeps, for each group, the numb
 sum and the number of values that are not NULL; what is visible is an expression over these. A sum without values is
 NULL, and a group goes when it has no rows, whatever its sums are.
 
-Sums are DECIMAL(38, scale): exact, and an overflow raises instead of wrapping. Floats are left to recomputation,
-since adding and taking away does not give back what was there.
+Sums are DECIMAL(38, scale): exact, and an overflow raises instead of wrapping. Floats are recomputed, since adding and
+subtracting does not restore the earlier value.
 """
 
 from __future__ import annotations

@@ -182,5 +182,5 @@ def _call(name: str, *arguments: exp.Expr) -> exp.Expr:
 
 def _table_delta(relation: Relation) -> str:
     if not isinstance(relation, Table):
-        raise TypeError("only a table has a delta of its own")
+        raise TypeError("only a table has its own delta")
     return f"o{relation.occurrence}_delta"

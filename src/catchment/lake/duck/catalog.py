@@ -97,8 +97,8 @@ select n.column_name
    and coalesce(n.end_snapshot > %(at)s, true)
  order by p.partition_key_index
 """
-# A file that upkeep has written has a begin of its own, which is no change of the content. Of several delete files of a
-# data file only the newest is kept, so a window may be charged with deletes from before it: an estimate, never too low.
+# A file that upkeep has written has its own begin, which is no change of the content. Of several delete files of a data
+# file only the newest is kept, so a window may be charged with deletes from before it: an estimate, never too low.
 _WINDOW = """
 with changed as (
   select c.snapshot_id from lake.change as c
@@ -172,7 +172,7 @@ select f.path
 
 @dataclass(frozen=True, slots=True)
 class FileHealth:
-    """The live files of a table: how many, with how many rows, of which so many are deleted."""
+    """The live files of a table: how many, with how many rows, and how many of these are deleted."""
 
     files: int
     rows: int

@@ -115,7 +115,7 @@ class Duck:
         try:
             self._instance.execute(f"DETACH {quoted(ALIAS)}")
         except duckdb.Error:
-            # Somebody still uses a cursor of it, or it is broken: it ends with the last reference.
+            # A cursor of it is still in use, or it is broken: it ends with the last reference.
             return
         if not self.is_broken:
             extensions.give_back(self._instance)
@@ -140,7 +140,7 @@ class Duck:
         self.settings = settings
 
     def cursor(self) -> DuckDBPyConnection:
-        """A connection of its own to the same instance, for statements of the user. Never while another one runs."""
+        """A separate connection to the same instance, for statements of the user. Never while another one runs."""
         made = self._instance.cursor()
         made.execute(_IN_LAKE)
         return made

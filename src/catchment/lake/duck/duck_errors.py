@@ -133,7 +133,7 @@ def raising(translated: Callable[[duckdb.Error], Exception]) -> Generator[None]:
 
 
 def is_broken(error: duckdb.Error) -> bool:
-    """Is the DuckDB instance of no more use after this? A lost connection to the catalog is made anew by itself."""
+    """Is the DuckDB instance unusable after this? A lost connection to the catalog is reopened automatically."""
     return isinstance(error, (duckdb.FatalException, duckdb.InternalException))
 
 

@@ -49,7 +49,8 @@ def extension_file(name: str) -> Path:
 def take_instance(temp_directory: str | None = None) -> DuckDBPyConnection:
     """A DuckDB in memory that can attach lakes; raises ``LakeUnavailable``.
 
-    What does not fit into memory it keeps in a folder of its own, within the one given or the system's.
+    What does not fit into memory is spilled to a separate folder, within the given one or the system's temporary
+    folder.
     """
     with _spare_lock:
         if _spare:

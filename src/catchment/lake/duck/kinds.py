@@ -43,8 +43,8 @@ def macros_of(catalog: str, rows: Callable[..., list[tuple[Any, ...]]]) -> list[
 
 
 def function_kinds(names: Collection[str], rows: Callable[..., list[tuple[Any, ...]]]) -> Mapping[str, str]:
-    """AGGREGATE, MACRO, VOLATILE, CONSISTENT_WITHIN_QUERY or CONSISTENT, by name in lower case; what is no function is
-    left out. ``rows`` runs a query with its parameters."""
+    """AGGREGATE, MACRO, VOLATILE, CONSISTENT_WITHIN_QUERY or CONSISTENT, by name in lower case; names that are not
+    functions are skipped. ``rows`` runs a query with its parameters."""
     if not _built_in:
         _built_in.update(rows(_BUILT_IN))
     kinds = {name: _built_in[name] for name in names if name in _built_in}

@@ -1,8 +1,8 @@
 """The commit lock, by which commits that delete take turns; and the lock of a load.
 
-DuckLake dates a delete wrongly when another commit overtakes it and the file had deleted rows before. Whoever holds
-this lock from before BEGIN until after COMMIT is overtaken by nobody who takes it too. It saves work, and no result
-depends on it: a publication goes on without it when a session of another program keeps it.
+DuckLake dates a delete wrongly when another commit overtakes it and the file had deleted rows before. A session that
+holds this lock from before BEGIN until after COMMIT is not overtaken by others that take it too. It saves work, and no
+result depends on it: a publication goes on without it when a session of another program keeps it.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Holder:
 
 @contextmanager
 def commit_lock(dsn: str, *, seconds: float = 60) -> Generator[None]:
-    """Hold the lock. It lives on a connection of its own, because it must survive what other sessions do and end with
+    """Hold the lock. It lives on a separate connection, because it must survive what other sessions do and end with
     this process. Raises ``CommitConflict`` when it is not free within the time.
 
     Not through a pooler that gives a connection to others between transactions.

@@ -5,7 +5,7 @@ views and macros written out, reads tables of the lake and nothing else; DuckDB 
 the lake is attached read-only; and the sessions of the catalog are read-only. Its rights on the catalog are those of
 the login.
 
-Each has an instance of its own, so a result that is read slowly keeps no other statement waiting.
+Each has its own instance, so a result that is read slowly keeps no other statement waiting.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Folders where DuckDB writes what does not fit into memory.
 
-Each instance has one of its own: two that share a folder would write the same files. A file lock tells whether the
-owner still lives, whatever container it runs in; what others have left behind is removed when the next one is made.
+Each instance has its own folder: two that share one would write the same files. A file lock shows whether the owner is
+still alive, whatever container it runs in; leftovers of dead owners are removed when the next folder is made.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def sweep(base: str) -> int:
         try:
             handle = os.open(folder / _LOCK, os.O_RDWR)
         except OSError:
-            # Being made or removed by somebody, or not ours to touch.
+            # Another process is creating or removing it, or it is not ours to touch.
             continue
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)

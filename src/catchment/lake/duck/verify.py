@@ -58,5 +58,5 @@ def verify(conn: Connection[Any]) -> list[str]:
     if inlining != "0":
         problems.append(f"data_inlining_row_limit of the lake is {inlining or 'not set'}, and 0 is needed")
     if exceptions:
-        problems.append(f"{exceptions} schemas or tables of the lake have a data_inlining_row_limit of their own")
+        problems.append(f"{exceptions} schemas or tables of the lake have their own data_inlining_row_limit")
     return problems

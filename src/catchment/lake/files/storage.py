@@ -62,7 +62,7 @@ def remove(duck: Duck, control: Control, paths: Collection[str]) -> list[str]:
     """Remove files; one that does not exist counts as removed. Returns those that are gone.
 
     Never for a file that the catalog knows. Empty folders of the scratch folder go too; those of tables stay, because
-    somebody may be about to write into them.
+    another session may be about to write into them.
     """
     gone = [path for path in paths if not is_remote(path) and _remove_local(path)]
     remote = [path for path in paths if is_remote(path)]

@@ -67,8 +67,8 @@ def _is_gone(duck: Duck, artifact: Artifact, gone: set[str]) -> bool:
 
 def _tidy(duck: Duck, control: Control, directory: Artifact, grace: timedelta) -> bool:
     """Remove what nothing knows from the directory of a table or a load; tells whether all of it is gone. Under the
-    commit lock: whoever holds that one may have files there that its commit has yet to name. So may a refresh that
-    passes a session which keeps the lock, and who asks for it from now on waits longer for that than this takes."""
+    commit lock: its holder may have files there that its commit has yet to name. So may a refresh that passes a session
+    which keeps the lock, and who asks for it from now on waits longer for that than this takes."""
     with commit_lock(control.dsn):
         if directory not in control.sweepable(None, grace):
             return False
@@ -83,7 +83,7 @@ def _tidy(duck: Duck, control: Control, directory: Artifact, grace: timedelta) -
 
 def compare(duck: Duck, control: Control, older_than: timedelta = OLD) -> list[str]:
     """Compare the content of all dynamic tables with the catalog, and remove files that nothing knows and that are
-    older; returns them. After whatever ended without a note: a session of somebody else, say."""
+    older; returns them. For whatever ended without a trace, such as a session of another program."""
     with duck.turn(Never()), commit_lock(control.dsn):
         with control.connection() as conn:
             folder = content_directory(conn)

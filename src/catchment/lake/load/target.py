@@ -100,7 +100,7 @@ def fit(
         columns = common_columns(duck, files, types, options)
     elif types:
         raise RequestRefused(
-            f"{table.ref} exists and has types of its own", hint="--type is for a table that the load makes."
+            f"{table.ref} already exists with its own column types", hint="--type is for a table that the load makes."
         )
     else:
         columns = [Column(name, column.type) for name, column in table.columns.items()]

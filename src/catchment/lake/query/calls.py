@@ -154,7 +154,7 @@ class _Check:
 
 
 def _check_tables(tree: Node, where: str) -> None:
-    """A refresh has tables of its own, which a macro would find before those of the lake."""
+    """A refresh has temporary tables, which a macro would find before those of the lake."""
     ctes = {str(node["key"]).lower() for node in nodes(tree) if "key" in node}
     for node in nodes(tree):
         name = str(node.get("table_name"))

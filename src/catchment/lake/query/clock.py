@@ -108,7 +108,7 @@ def _filtered_by(call: exp.Expr) -> exp.Select | None:
 
 def _filters(join: exp.Join, select: exp.Select) -> bool:
     """Whether the condition of a join could as well stand in WHERE: an inner one, with no join after it that brings
-    back what it left out."""
+    back what it removed."""
     joins = joins_of(select)
     after = joins[[id(item) for item in joins].index(id(join)) + 1 :]
     is_inner = not join.side and not join.method and join.kind in ("", "INNER")

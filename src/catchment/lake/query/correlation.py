@@ -1,7 +1,7 @@
 """What ties a subquery to the query around it, taken out of it.
 
-A subquery that mentions its outer query in conditions of its WHERE alone becomes a plain query that gives the columns
-of its own that these conditions speak of; the conditions are then those of a join. For a value for each outer row, the
+A subquery that mentions its outer query in conditions of its WHERE alone becomes a plain query that returns those of
+its columns that these conditions refer to; the conditions are then those of a join. For a value for each outer row, the
 conditions have to be equalities between the two sides: their inner sides are the groups of the value.
 """
 

@@ -17,7 +17,7 @@ from catchment.lake.query.trees import cast, number, part, text
 from catchment.lake.reasons import NotIncremental, Reason
 
 MOST_SETS = 32
-"""More sets than this are computed as a whole: each is a query of its own."""
+"""More sets than this are computed as a whole: each is a separate query."""
 
 _SETS = (exp.GroupingSets, exp.Rollup, exp.Cube)
 

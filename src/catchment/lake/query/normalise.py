@@ -1,10 +1,10 @@
 """Rewrites that leave fewer shapes to think about. None changes the result.
 
 - CTEs are put where they are used, each use a copy.
-- UNION becomes DISTINCT over UNION ALL, DISTINCT over a GROUP BY or a window a SELECT of its own.
-- RIGHT JOIN becomes LEFT JOIN with its sides exchanged. What stands left of RIGHT or FULL becomes a query of its own
-  when it is more than one source, so that FULL is only ever the first join of a SELECT.
-- Subqueries in expressions become joins (``subqueries``), aggregates below a window a query of their own (``levels``),
+- UNION becomes DISTINCT over UNION ALL, DISTINCT over a GROUP BY or a window a separate SELECT.
+- RIGHT JOIN becomes LEFT JOIN with its sides exchanged. What stands left of RIGHT or FULL becomes a separate query when
+it is more than one source, so that FULL is only ever the first join of a SELECT.
+- Subqueries in expressions become joins (``subqueries``), aggregates below a window a separate query (``levels``),
   GROUPING SETS a union (``groupings``), INTERSECT and EXCEPT joins (``set_operations``).
 - GROUP BY ALL is spelled out, named windows too, and ORDER BY that orders nothing is dropped.
 - UNNEST among the outputs becomes a source beside the others.
@@ -201,7 +201,7 @@ class _Normaliser:
         tree.set("joins", joined)
 
     def _fold(self, tree: exp.Select, start: exp.Expr, joined: list[exp.Join]) -> exp.Subquery:
-        """``start`` with its joins as a query of its own; columns of it elsewhere in the SELECT get their new names."""
+        """``start`` with its joins as a separate query; columns of it elsewhere in the SELECT get their new names."""
         alias = self._name("j")
         inside = [start.alias_or_name, *(item.alias_or_name for item in joined)]
         renaming = Renaming(inside, alias, lambda mention, _: f"{inside.index(mention.table)}_{mention.name}")

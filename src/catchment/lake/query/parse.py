@@ -82,7 +82,8 @@ def parse(query: str, schema: SchemaView) -> Parsed:
 
 
 def _faithful(query: str, serialised: str, schema: SchemaView) -> exp.Query | None:
-    """The tree of a query that survives being written back: of its own text, or of the one that DuckDB makes of it.
+    """The tree of a query that survives being written back: from the text itself, or from the text that DuckDB makes of
+    it.
 
     DuckDB's text comes first where it is plainer: it spells named windows out, and leaves needless parentheses away.
     """

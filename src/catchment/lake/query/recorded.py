@@ -1,4 +1,4 @@
-"""What the planner asked about the lake and was told, as JSON: so that the same plan is made where no catalog is.
+"""Questions of the planner about the lake and their answers, as JSON: so that the same plan is made without a catalog.
 
 ``Recording`` asks a ``SchemaView`` and keeps the answers, ``Recorded`` gives them again. A refusal is an answer too.
 """

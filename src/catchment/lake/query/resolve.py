@@ -51,7 +51,7 @@ class SchemaView(Protocol):
         ...
 
     def stability(self, functions: Collection[str]) -> Mapping[str, str]:
-        """The kind of each function, as ``kinds`` has it; names that are no function are left out."""
+        """The kind of each function, as ``kinds`` has it; names that are not functions are skipped."""
         ...
 
     def macros(self) -> Sequence[Macro]:

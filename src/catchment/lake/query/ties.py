@@ -36,7 +36,7 @@ def is_choosing(node: exp.Expr) -> bool:
 
 
 def _filter(call: exp.Expr, condition: exp.Expr) -> None:
-    """A row is never NULL, so rows without a value to compare by are left out by a FILTER."""
+    """A row is never NULL, so a FILTER skips rows without a value to compare by."""
     holder = call.parent
     if isinstance(holder, exp.Filter) and call.arg_key == "this":
         holder.set("expression", exp.Where(this=exp.and_(own(holder.expression.this), condition)))

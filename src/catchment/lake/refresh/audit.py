@@ -84,7 +84,7 @@ def audit(duck: Duck, control: Control, dt_id: int, *, stop: Stop | None = None,
 
 
 def audit_if_due(duck: Duck, control: Control, dt_id: int, every: int, *, stop: Stop) -> AuditResult | None:
-    """Audit a table that was refreshed so many times since the last audit; None if it was not, or if ``every`` is 0,
+    """Audit a table that was refreshed ``every`` times since the last audit; None if it was not, or if ``every`` is 0,
     or if the versions that it was computed from are gone or have changed."""
     if not every or control.refreshes_since_audit(dt_id) < every:
         return None

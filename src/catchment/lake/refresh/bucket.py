@@ -185,8 +185,8 @@ def _load_keys(work: Work, plan: BucketPlan, keys: BucketRange) -> None:
 
 
 def _key_files(work: Work, plan: BucketPlan, part: int, place: int) -> list[str]:
-    """The files with the keys of a range. Raises ``LakeError`` unless they hold all that were written: what is missing
-    would be left out of the table without a word."""
+    """The files with the keys of a range. Raises ``LakeError`` unless they hold all keys that were written: missing
+    ones would silently be missing from the table."""
     folder = f"{plan.keys_folder(part)}p={place}/"
     files = storage.list_files(work.duck, folder)
     counted = work.duck.value("SELECT sum(num_rows) FROM parquet_file_metadata(?)", [files]) if files else 0
@@ -195,7 +195,7 @@ def _key_files(work: Work, plan: BucketPlan, part: int, place: int) -> list[str]
         raise LakeError(
             f"refresh {work.order.refresh_id} wrote {expected} keys to {folder}, and {counted} are there",
             code="STORAGE",
-            hint="Somebody has touched files below the lake's data path. Refresh the table again.",
+            hint="Files below the data path of the lake were changed from outside. Refresh the table again.",
         )
     return files
 
@@ -224,7 +224,7 @@ def _layout_of(work: Work, table: str) -> str:
 
 def _is_rewritten(desk: Desk, owned: Collection[int], deleted: int, above: float) -> bool:
     """A bucket that loses many rows is rewritten, and one that has lost some before: deleting again from such a
-    file may be dated wrongly when somebody else commits meanwhile."""
+    file may be dated wrongly when another session commits meanwhile."""
     counts = [(rows, gone) for bucket, rows, gone in desk.bucket_counts() if bucket in owned]
     if any(gone for _, gone in counts):
         return True

@@ -24,14 +24,14 @@ from catchment.lake.refresh.session import Work
 from catchment.lake.types import BucketRange
 
 MANY_BUCKETS = 64
-"""From so many storage buckets on, naming them does not pay."""
+"""From this number of storage buckets on, naming them does not pay."""
 
 
 _WIDEST = re.compile(r"DECIMAL\(38,\s*(\d+)\)")
 
 
 class InvariantBroken(LakeError):
-    """The stored rows and the changes do not belong together. Nothing was written; the table is to be computed anew."""
+    """The stored rows and the changes do not belong together. Nothing was written; the table has to be recomputed."""
 
     default_code = "INVARIANT"
 
@@ -141,8 +141,8 @@ def _storage_of_keys(work: Work) -> set[int] | None:
 
 
 def difference(work: Work, *, is_ours: bool = True) -> Difference:
-    """Compare ``fresh`` with ``stored``: makes ``gone`` and ``added``. Not ``is_ours``: somebody else may have written
-    to the table, so that it may hold a row twice that the definition gives once, or in a wrong storage bucket."""
+    """Compare ``fresh`` with ``stored``: makes ``gone`` and ``added``. Not ``is_ours``: another session may have
+    written to the table, so that it may hold a row twice that the query returns once, or in a wrong storage bucket."""
     plan = work.plan
     if not is_ours:
         plan = replace(plan, parts=tuple(replace(part, is_unique=False) for part in plan.parts))
@@ -179,14 +179,14 @@ def _buckets_of(work: Work, table: str) -> frozenset[int]:
 
 
 def add_all(work: Work, buckets: int) -> None:
-    """``added`` becomes all of ``fresh``, in so many storage buckets; for a table that is written as a whole."""
+    """``added`` becomes all of ``fresh``, in this number of storage buckets; for a table that is written as a whole."""
     names = [column(item.name) for item in work.plan.layout.columns if item.name != BUCKET]
     bucket = column(BUCKET) if buckets == work.order.buckets else _bucket_of_row(work.plan, buckets)
     work.view("added", text(select([*names, named(bucket, BUCKET)], table_as("fresh", "__f"))))
 
 
 def _bucket_of_row(plan: Plan, buckets: int) -> exp.Expr:
-    """``__b`` as an expression over stored columns. With several parts, each has a key of its own."""
+    """``__b`` as an expression over stored columns. With several parts, each has its own key."""
     buckets_of_parts: list[exp.Expr] = []
     for part in plan.parts:
         keys = [(column(item.name), item.type) for item in plan.layout.bucketed_by(part.number)]
@@ -236,6 +236,6 @@ def keep_others(work: Work, buckets: Collection[int]) -> int:
 
 
 def bucket_count(rows: int, rows_per_bucket: int) -> int:
-    """The number of storage buckets for a table of so many rows: a power of two from 1 to 256."""
+    """The number of storage buckets for a table of ``rows`` rows: a power of two from 1 to 256."""
     wanted = -(-rows // rows_per_bucket)
     return min(256, 1 << max(0, wanted - 1).bit_length())

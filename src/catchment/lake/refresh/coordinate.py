@@ -28,7 +28,7 @@ from catchment.lake.settings import LakeSettings
 from catchment.lake.types import Action, BucketRange, Order, Strategy
 
 GROWTH = 4
-"""A table that is computed as a whole and should have so many times its storage buckets is rewritten."""
+"""A table that is computed as a whole and should have this multiple of its storage buckets is rewritten."""
 
 
 def spread(

@@ -68,7 +68,7 @@ def _check_rows(duck: Duck, order: Order, results: Sequence[BucketResult]) -> No
         raise LakeError(
             f"the subtasks of refresh {order.refresh_id} wrote {said} rows, and their {len(paths)} files have {kept}",
             code="STORAGE",
-            hint="Somebody has touched files below the lake's data path. Refresh the table again.",
+            hint="Files below the data path of the lake were changed from outside. Refresh the table again.",
         )
 
 

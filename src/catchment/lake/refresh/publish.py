@@ -187,8 +187,8 @@ def publish_rows(
 
 
 def _crowded(work: Work, conn: Connection[Any], change: _Change) -> frozenset[int]:
-    """Buckets that lose so many rows that it is better to write them anew: scans of a file with many deleted rows, and
-    further deletes in it, are slow."""
+    """Buckets that lose many rows and are better rewritten: scans of a file with many deleted rows, and further deletes
+    in it, are slow."""
     if not change.by_row:
         return frozenset()
     rows = catalog.bucket_rows(conn, work.order.physical_id)

@@ -182,7 +182,7 @@ class _Refresh:
         try:
             return self._whole()
         except InvariantBroken as error:
-            # Somebody writes to the table right now; whatever it holds is replaced.
+            # Another session writes to the table right now; whatever it holds is replaced.
             self.verdict = Verdict(Action.REPAIR, Reason.INVARIANT.value, str(error))
             return self._replace()
 
@@ -282,7 +282,7 @@ class _Refresh:
         return self._publish(difference, fresh)
 
     def _has_outgrown(self, rows: int) -> bool:
-        """A table that should have several times its storage buckets is laid out anew."""
+        """Whether the table should have several times its storage buckets, and so be rewritten."""
         return compute.bucket_count(rows, self.settings.lake_rows_per_bucket) >= GROWTH * self.order.buckets
 
     def _recount(self) -> None:

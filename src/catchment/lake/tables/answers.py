@@ -1,4 +1,4 @@
-"""What programs are told about dynamic tables: the answers of ``Lake``, and how the command line writes them as JSON.
+"""The answers of ``Lake`` about dynamic tables, and how the command line writes them as JSON.
 
 Spans of time are ``timedelta``, moments ``datetime``; what is not known, or does not apply, is None.
 """

@@ -1,8 +1,8 @@
-"""The first rows of a dynamic table as text, read by a process of its own: ``python -m catchment.lake.tables.preview``.
+"""The first rows of a dynamic table as text, read by a separate process: ``python -m catchment.lake.tables.preview``.
 
-For a dashboard, which must neither wait for DuckDB nor fall with it: whoever starts the process can end it at any time.
-It reads one JSON object from standard input and writes one to standard output. The catalog is attached read-only, in
-sessions that cannot write, as the role that is asked for if the login may become it.
+For a dashboard, which must neither wait for DuckDB nor crash with it: it can end the process at any time. It reads one
+JSON object from standard input and writes one to standard output. The catalog is attached read-only, in sessions that
+cannot write, as the role that is asked for if the login may become it.
 
 Values are DuckDB's own text, which has every digit, with NULL apart from the text ``NULL``.
 """
@@ -36,7 +36,7 @@ _MAY_BE = "select count(*) from pg_roles where rolname = %s and pg_has_role(oid,
 
 
 def preview(request: dict[str, Any]) -> dict[str, Any]:
-    """The columns and the first rows of a table; a long text is cut, and its length is told.
+    """The columns and the first rows of a table; a long text is cut, and its length is given.
 
     The request has ``dsn``, ``table_id``, ``role``, ``rows``, ``letters``, ``memory`` and ``seconds``. Raises
     ``LakeError`` and DuckDB's own errors.

@@ -1,4 +1,4 @@
-"""What is told about dynamic tables, for the command line and for programs. Changes nothing."""
+"""Reports about dynamic tables, for the command line and for programs. Read-only."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Asks for rounds and waits for them.
 
-Refreshes are tasks, whoever asks for them. Where no worker serves the lake, they are run in this process as long as it
-waits: the same tasks, by the same code.
+Every refresh is a task, whether requested or scheduled. Where no worker serves the lake, refreshes are run in this
+process as long as it waits: the same tasks, by the same code.
 """
 
 from __future__ import annotations

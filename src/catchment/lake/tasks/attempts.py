@@ -49,7 +49,7 @@ TRANSIENT = ("CONFLICT", "STORAGE", "CATALOG")
 OVER = ("SUCCEEDED", "FAILED", "SKIPPED", "UPSTREAM_FAILED", "CANCELLED")
 
 DEATHS_SPLIT = 4
-"""A subtask whose worker died is halved, until there are so many times as many as planned; then it is tried again."""
+"""A subtask whose worker died is halved, until there are this many times the planned number; then it is tried again."""
 
 
 class Failed(GiveUp):
@@ -61,7 +61,7 @@ class Failed(GiveUp):
 
 
 class TaskStop:
-    """Why the work of a task should end early: it was told to stop, or its time is up."""
+    """Why the work of a task should end early: it was asked to stop, or its time is up."""
 
     def __init__(self, ctx: Context, deadline: datetime | None) -> None:
         self._ctx = ctx
@@ -70,7 +70,7 @@ class TaskStop:
 
     def reason(self) -> str | None:
         if self._ctx.cancelled:
-            return "its task was told to stop"
+            return "its task was asked to stop"
         return "it is past its deadline" if self.is_late else None
 
     @property
@@ -205,7 +205,7 @@ def _finish(lake: LakeProcess, ctx: Context, order: Order, figures: Mapping[str,
         with ctx.transaction() as conn:
             lake.control.finish_refresh(order.refresh_id, ctx.fence, figures, conn=conn)
     except ClaimLost:
-        # Somebody who wanted to cancel it came too late, and has settled it.
+        # A cancel came too late, and has settled it.
         if lake.control.refresh_state(order.refresh_id).state != "SUCCEEDED":
             raise
     metrics.refresh_ended(str(order.definition.ref), "succeeded")

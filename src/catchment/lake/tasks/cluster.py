@@ -156,5 +156,5 @@ def _stopped(call: RayCall, inbox: SimpleQueue[Heard], waiting: Waiting, reason:
         pass
     except (Empty, RayLost):
         if waiting.has_started:
-            return RayLost(f"its body on the cluster was told to stop ({reason}), and is not known to have ended")
+            return RayLost(f"its body on the cluster was asked to stop ({reason}), and is not known to have ended")
     return LakeInterrupted(f"the work was stopped: {reason}")

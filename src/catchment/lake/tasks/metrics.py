@@ -1,7 +1,7 @@
 """Metrics of dynamic tables, shown where a worker shows its own.
 
 Each process counts the refreshes and subtasks that it ran itself. How the tables stand is read from the database at
-each scrape: when it does not answer in time, that is left out, and the rest is shown.
+each scrape: when it does not answer in time, that part is omitted, and the rest is shown.
 """
 
 from __future__ import annotations

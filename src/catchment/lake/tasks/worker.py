@@ -1,4 +1,4 @@
-"""Runs the tasks of the lake: in worker processes of their own, or in this process until something has happened.
+"""Runs the tasks of the lake: in separate worker processes, or in this process until something has happened.
 
 A process holds one task at a time and one DuckDB, because a heavy query uses its memory and its threads alone. Several
 processes share the memory and the cores of the machine.
@@ -36,7 +36,7 @@ PR_SET_PDEATHSIG = 1
 LOOK_SECONDS = 0.05
 _LIBC = ctypes.CDLL(None)  # opened here: between fork and exec, while other threads ran, it might wait forever
 HERE_GRACE = timedelta(seconds=3)
-"""How long somebody who pressed Ctrl-C waits for what is nearly done."""
+"""How long Ctrl-C waits for work that is nearly done."""
 
 APP = "catchment.lake.tasks.app:app"
 
@@ -44,7 +44,7 @@ APP = "catchment.lake.tasks.app:app"
 def run_workers(
     dsn: str, processes: int, *, memory: str | None = None, threads: int | None = None, arguments: tuple[str, ...] = ()
 ) -> int:
-    """Keep so many worker processes running until SIGTERM or SIGINT, which they get too; returns the exit code.
+    """Keep this number of worker processes running until SIGTERM or SIGINT, which they get too; returns the exit code.
 
     ``memory`` and ``threads`` are of each process; without them the machine is divided. One that dies is replaced.
     ``arguments`` are further ones of ``catchment worker``.
@@ -110,7 +110,7 @@ def _tasks_of(settings: LakeSettings) -> int:
 
 
 def share_of_threads(settings: LakeSettings, processes: int) -> int:
-    """The threads of each of so many processes."""
+    """The number of threads per process."""
     return max(1, settings.threads // processes)
 
 
@@ -141,7 +141,7 @@ def _end(crew: list[subprocess.Popen[bytes]]) -> None:
 def run_here(dsn: str, until: Callable[[], bool]) -> None:
     """Run tasks of the lake in this process until ``until`` says so; for a database that no worker serves.
 
-    Ctrl-C gives back what runs after a moment, and is then raised as ``KeyboardInterrupt``.
+    Ctrl-C releases running work after a moment, and is then raised as ``KeyboardInterrupt``.
     """
     context = copy_context()
     context.run(served.set, dsn)

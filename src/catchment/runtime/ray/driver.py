@@ -74,7 +74,7 @@ async def _serve(ray: Ray, line: socket.socket, options: dict[str, Any]) -> None
 
 
 class _Calls:
-    """The calls of one driver, each in a task of its own."""
+    """The calls of one driver, each in a separate task."""
 
     def __init__(self, ray: Ray, writer: asyncio.StreamWriter, beat: float) -> None:
         self._ray = ray

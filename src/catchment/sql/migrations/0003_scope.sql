@@ -82,7 +82,7 @@ create table if not exists worker.after_call (
   task_id  bigint not null,
   command  text not null
 );
-comment on table worker.after_call is 'after_procedure calls that are due; each runs in a transaction of its own.';
+comment on table worker.after_call is 'after_procedure calls that are due; each runs in a separate transaction.';
 
 create table if not exists worker.warning (
   task_id   bigint,

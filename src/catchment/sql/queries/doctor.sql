@@ -129,7 +129,7 @@ having count(*) > 0
 union all
 select 'warning', 'command ' || t.command,
        format('a worker of queue %s does not know it and gives its tasks back', t.queue),
-       '# Give every worker of this queue the app that has the command, or the command a queue of its own.'
+       '# Give every worker of this queue the app that has the command, or move the command to a separate queue.'
   from (select distinct x.task_id from warned as x where x.source = 'worker') as w
  cross join lateral (select y.command, y.queue, y.state from worker.tasks as y where y.id = w.task_id offset 0) as t
  where t.state in ('pending', 'interrupted')

@@ -101,7 +101,7 @@ class LentSession(Session):
 
 def _taken() -> Any:
     """The connection that is being lent. An engine has no other: a handler may have got at it through its session, and
-    a connection that was invalidated would be opened anew."""
+    a connection that was invalidated would be reopened."""
     conn = _lent.get()
     if conn is None:
         raise RequestRefused(

@@ -66,7 +66,7 @@ def missing() -> RequestRefused:
     """None where a connection was meant."""
     return RequestRefused(
         f"conn is None, expected {ACCEPTED}",
-        hint="To make the task in a transaction of its own, leave conn out.",
+        hint="To enqueue the task in a separate transaction, omit conn.",
     )
 
 

@@ -1,5 +1,5 @@
-"""The types of callers' connections, told by what they can do: none of their libraries is imported, also by a type
-checker, which takes what it cannot import for anything.
+"""The types of callers' connections, recognised by what they can do: none of their libraries is imported, also by a
+type checker, which takes what it cannot import for anything.
 
 ``AnyConnection`` blocks: psycopg, psycopg2, SQLAlchemy, Django (a text is the alias of a Django connection).
 ``AnyAsyncConnection`` is of asyncio: psycopg, asyncpg, SQLAlchemy. Engines, pools and factories are none of them.

@@ -4,7 +4,7 @@ grant execute
       register.last_failure(), register.explain(text),
       register.check_register(boolean),
       register.unit_facet_drilldown(text, date, text, text, text, integer, integer, integer),
-      -- Called by the views, with the rights of whoever reads them.
+      -- Called by the views, with the rights of their reader.
       register.stats_summary(register.moment[], jsonb), register.name_words(text), register.name_query(text),
       register.find_unit(text)
    to register_read;

@@ -8,7 +8,7 @@ create table register.temporal_table (
   data_columns   text[] not null
 );
 comment on table register.temporal_table is
-  'The tables with validity that temporal_merge writes: a row is told by one of the owner columns, the key columns and '
+  'The tables with validity that temporal_merge writes: a row is identified by one owner column, the key columns and '
   'its start; slices that touch and have equal data columns are one.';
 insert into register.temporal_table (table_name, owner_columns, key_columns, data_columns)
 values

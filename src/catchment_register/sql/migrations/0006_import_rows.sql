@@ -158,5 +158,5 @@ create table register.import_batch (
   primary key (job_id, batch_seq)
 );
 comment on table register.import_batch is
-  'Batches of a job. A row is analysed or processed when its batch is: rows carry no state of their own. '
+  'Batches of a job. A row is analysed or processed when its batch is: rows have no state. '
   'left_legal_unit_ids: legal units whose primary establishment the batch has moved to another one.';

@@ -52,7 +52,7 @@ create table register.round (
 );
 comment on table register.round is
   'A passage through derivation, from the collected changes to the last report. *_ids: what changed; effective_*: what '
-  'is derived anew (null: everything). rebuild: the reports are made from all units instead of from differences.';
+  'is derived again (null: everything). rebuild: the reports are made from all units instead of from differences.';
 -- Rounds never interleave: the table itself refuses a second open one.
 create unique index round_one_open on register.round (state) where state = 'open';
 
@@ -128,5 +128,5 @@ create type register.subject as (
   power_group_ids    int4multirange
 );
 comment on type register.subject is
-  'What somebody asks about: the register, units (all of them), a report, or a unit. *_ids, of a unit: itself and all '
+  'The subject of a question: the register, units (all of them), a report, or a unit. *_ids, of a unit: itself and all '
   'that it is made from.';

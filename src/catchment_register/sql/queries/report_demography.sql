@@ -1,6 +1,6 @@
--- Births and deaths by year, and what has become of those born in a year. A unit is told by what is known of it today:
--- its latest birth and the death of its latest row, however often they were corrected. Units born before the history
--- begins are one row, without a year.
+-- Births and deaths by year, and what has become of those born in a year. A unit is counted by what is known of it
+-- today: its latest birth and the death of its latest row, however often they were corrected. Units born before the
+-- history begins are one row, without a year.
 with unit as (
   select u.unit_id,
          (array_agg(u.birth_date order by u.valid_from desc) filter (where u.birth_date is not null))[1] as birth_date,

@@ -1,4 +1,4 @@
--- The published rows of a unit in the order of time, at most so many, with codes and names. An open end is null.
+-- The published rows of a unit in the order of time, up to a limit, with codes and names. An open end is null.
 select u.valid_from, nullif(u.valid_to, 'infinity') as valid_to, u.name, nullif(u.birth_date, 'infinity') as birth_date,
        nullif(u.death_date, 'infinity') as death_date, u.physical_region_path as region,
        (select r.name from register.region as r where r.id = u.physical_region_id) as region_name,

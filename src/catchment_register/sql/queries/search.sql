@@ -3,7 +3,7 @@
 -- the filters let through. The newest row of each unit, or the one of a day.
 --
 -- Only names of establishments and legal units are indexed. Most enterprises and groups are called as one of their
--- units is, so they are found by way of these; those with a name of their own are few.
+-- units is, so they are found by way of these; those with their own name are few.
 with named as materialized (
   select r.unit_type, r.unit_id, r.related_enterprise_ids
     from register.statistical_unit_row as r

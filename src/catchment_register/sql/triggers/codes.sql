@@ -1,5 +1,5 @@
--- Code lists are added to and corrected, never deleted from: so whoever names a code needs no lock on it. The same goes
--- for images.
+-- Code lists are added to and corrected, never deleted from: so naming a code needs no lock on it. The same goes for
+-- images.
 do $$
 declare
   v_table text;

@@ -247,8 +247,8 @@ comment on table lake.artifact is
 -- sweep: the files of one refresh.
 create index artifact_refresh on lake.artifact (refresh_id);
 
--- Numbers our entries in DuckLake's list of files to delete: above all of its own, and each once, because it deletes
--- entries by number.
+-- Numbers our entries in DuckLake's list of files to delete: above all other numbers, and each once, because DuckLake
+-- deletes entries by number.
 create sequence lake.deletion start 4611686018427387904;
 
 create table lake.cost_sample (

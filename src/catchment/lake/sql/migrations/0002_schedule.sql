@@ -12,8 +12,8 @@ alter table lake.lake
   add column expired_at       timestamptz not null default clock_timestamp(),
   add constraint lake_expiry_is_a_day check (least(expire_after, orphans_after) >= interval '1 day');
 comment on column lake.lake.compact_files is
-  'A table in more files than so many for each of its buckets is compacted; compact_deletes: or with so large a share '
-  'of deleted rows.';
+  'A table with more files per bucket than this is compacted; compact_deletes: or with a larger share of deleted '
+  'rows.';
 comment on column lake.lake.swept_at is
   'When the sweep of files was last asked for; maintained_at: upkeep of tables; tidied_at: old history was deleted; '
   'expired_at: expiry and the comparison of files with the catalog.';

@@ -1,4 +1,4 @@
--- What somebody should know about the dynamic tables of this database; remedies as in the engine's doctor.
+-- Problems of the dynamic tables of this database; remedies as in the doctor of the engine.
 select 'warning' as level, t.dynamic_table as subject,
        format('the table is suspended after %s failed refreshes: %s', t.error_streak, t.last_error) as finding,
        E'# Repair the cause, and refresh the table by hand; then:\n' || lake.table_command('resume', t.id) as remedy

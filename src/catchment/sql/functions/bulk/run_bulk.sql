@@ -1,5 +1,5 @@
--- run_bulk: handler of the commands bulk_retry and bulk_cancel. Only start_bulk makes such tasks: whoever may enqueue
--- tasks may not retry or cancel those of others.
+-- run_bulk: handler of the commands bulk_retry and bulk_cancel. Only start_bulk makes such tasks: the right to enqueue
+-- tasks does not include retrying or cancelling those of others.
 --
 --   raises  CM019 the arguments do not fit the command
 create or replace procedure worker.run_bulk(

@@ -1,5 +1,6 @@
 -- explain_line: what an unstarted task stands in line for: its time, its root, its siblings, its lane, its limit, the
--- top level of its serial queue. A task that is not due is also told what it would stand in line for then. See explain.
+-- top level of its serial queue. For a task that is not due, this includes what it would stand in line for then. See
+-- explain.
 create or replace function worker.explain_line(
   p_task_id       bigint,
   p_parent_id     bigint,

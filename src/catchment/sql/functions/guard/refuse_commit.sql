@@ -1,8 +1,8 @@
 -- refuse_commit: the transaction that a worker lends to a handler is committed by the worker alone.
 --
 --   Such a transaction begins by declaring a cursor with hold for a call of this. PostgreSQL fills a held cursor when
---   it commits, so any COMMIT raises, whoever sent it and however it was written, unless the worker closed the cursor
---   right before its own.
+--   it commits, so any COMMIT raises, from any caller and in any form, unless the worker closed the cursor right before
+--   its own.
 --   raises  CM036 a handler cannot end its transaction
 create or replace function worker.refuse_commit()
   returns void

@@ -1,5 +1,5 @@
--- refuse_early_settle: no task leaves waiting while a child of it is unsettled, whoever asks and whatever the counter
--- says.
+-- refuse_early_settle: no task leaves waiting while a child of it is unsettled, whatever the caller and the counter
+-- say.
 --
 --   raises  CM023 a child has not settled
 create or replace function worker.refuse_early_settle()

@@ -1,4 +1,4 @@
--- use_allowance: so many attempts of a limited queue have started.
+-- use_allowance: record that this number of attempts of a limited queue have started.
 create or replace function worker.use_allowance(
   p_queue  worker.queue_registry,
   p_count  integer

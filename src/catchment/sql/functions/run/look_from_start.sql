@@ -1,6 +1,5 @@
 -- look_from_start: let this session's next claims of SQL handlers look from the start of their queues, whatever
--- position it or others remember. For whoever wants to know that nothing is left, and not only that nothing is left
--- behind a position.
+-- position it or others remember. For callers that must know that nothing is left at all, not only behind a position.
 --
 --   session sets worker.position_…
 create or replace function worker.look_from_start()

@@ -1,4 +1,4 @@
--- run_batched: call the handler of one task of a batch, in a subtransaction of its own. Its task is settled later, with
+-- run_batched: call the handler of one task of a batch, in a separate subtransaction. Its task is settled later, with
 -- the others. What the handler has done stays only where nothing of the batch can have changed it. p_is_clean: this
 -- transaction has no effects of another handler yet, so the handler finds what it would find alone, and its error is
 -- its own. Else it waits for locks no longer than p_patience (p_lock_timeout is that or less), with those of its

@@ -1,6 +1,6 @@
 -- follow_up: a top-level task that starts when the root of the current tree has completed, in that root's place: with
--- its priority (aged as it was) and arrival on the same queue, unless it asks for a priority of its own. It is
--- cancelled if the root does not complete. Without a p_trace of its own, it continues the trace of the root.
+-- its priority (aged as it was) and arrival on the same queue, unless it asks for another priority. It is cancelled if
+-- the root does not complete. Without p_trace, it continues the trace of the root.
 --
 --   raises  CM042 no handler is running here
 create or replace function worker.follow_up(

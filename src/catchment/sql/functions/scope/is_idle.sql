@@ -1,5 +1,5 @@
 -- is_idle: does no child of this serial scope have its turn, now that p_new more stand in line? All others are
--- scheduled then. If anybody stood in line before, somebody has it.
+-- scheduled then. If a child stood in line before, one of them has it.
 create or replace function worker.is_idle(
   p_scope_id  bigint,
   p_new       integer

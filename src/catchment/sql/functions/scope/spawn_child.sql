@@ -1,7 +1,7 @@
 -- spawn_child: make a child of the current task, or of the given one. Only inserts: the scope's counter is written with
 -- the transition of the task that spawns. A running task takes children from its own handler alone, so that none is
--- runnable while that attempt can still fail; an open scope takes more until it closes. Without a p_trace of its own,
--- the child continues the trace of its parent.
+-- runnable while that attempt can still fail; an open scope takes more until it closes. Without p_trace, the child
+-- continues the trace of its parent.
 --
 --   locks   nothing; into an open scope below others: these others, shared
 --   raises  CM005 the parent takes no more children; CM006 the child would be too deep; CM011 the task is being

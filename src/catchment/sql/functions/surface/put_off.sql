@@ -1,5 +1,5 @@
 -- put_off: a task that could start becomes a scheduled one, or waits at another gate; the next of its lane, of its
--- serial scope and of its own gate takes its turn. A start that its rate had allowed is given back.
+-- serial scope and of its gate takes its turn. A start that its rate had allowed is given back.
 --
 --   locks   its ready or blocked row, then those of the next; its gate row if it is free; the caller holds the scope
 --           row or the lane row

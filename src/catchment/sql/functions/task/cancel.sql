@@ -1,4 +1,4 @@
--- cancel: ask for a task and everything under it to stop. An unstarted task settles at once, when whoever holds its row
+-- cancel: ask for a task and everything under it to stop. An unstarted task settles at once, when the holder of its row
 -- (a claim, an enqueue that merges into it) is done. For one that runs or waits this only marks it, under its own lock
 -- alone; from then on nothing can be spawned into its subtree. Unstarted descendants settle next (sweep_cancelled),
 -- running ones are notified and settle as they end, the task itself settles last.

@@ -19,7 +19,7 @@ declare
   v_now         timestamptz := worker.now(); -- in a condition it is no value that an index can be searched for
   v_queue       text;
   v_queue_id    integer;
-  v_is_free     boolean; -- of limits, pauses and a lane of its own
+  v_is_free     boolean; -- has no limit, no pause and no lane for the whole queue
   v_is_usual    boolean; -- no command of it is deduplicated
   v_is_known    boolean;
   v_is_due      boolean;

@@ -63,8 +63,7 @@ begin
       -- it.
       perform worker.merge_payload(v_command.merge, v_payload, v_payload);
     end if;
-    -- In a line, a lane or a serial scope, the twin's row stays free: whoever settles the task in front of it moves it
-    -- on.
+    -- In a line, a lane or a serial scope, the twin's row stays free: the settlement of the task in front moves it on.
     if p_lane is null and not p_is_serial then
       v_id := worker.merge_into_pending(v_key, v_command.merge, v_payload, v_priority, p_scheduled_at);
       if v_id is not null then
@@ -79,7 +78,7 @@ begin
       errcode = 'CM024',
       message = format('%s has a limit per key, so it cannot stand in %s', p_command,
                        case when p_is_serial then 'a serial scope' else 'lane ' || quote_literal(p_lane) end),
-      hint = 'Limit the queue instead, or give the limited part a command of its own.';
+      hint = 'Limit the queue instead, or move the limited part into a separate command.';
   end if;
   v_id := nextval('worker.task_id_seq');
   v_place := coalesce(p_place, v_id);

@@ -58,7 +58,7 @@ begin
   select array_agg(distinct (e.run).queue_id) into v_queues
     from unnest(p_ended) as e
    where e.fate in ('interrupted', 'released');
-  -- The top level of a serial queue: whoever waits for its lane may have it.
+  -- The top level of a serial queue: the next in its lane may have it.
   perform worker.wake(v_queues, t.tier) from generate_series(0, 2) as t (tier);
 end;
 $$;

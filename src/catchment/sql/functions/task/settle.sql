@@ -4,7 +4,7 @@
 --   processing -> completed | failed | cancelled | waiting | pending | interrupted
 --   locks   running rows by place; then scope rows deepest first, then id; then lane rows by key; then ready rows
 --   returns the state of each task whose fence still held, and how long one that failed waits for its next attempt; the
---           others are left out, and nothing of them has changed
+--           others are omitted, and nothing of them has changed
 --   raises  CM018 an option has an invalid value
 --   session reads worker.late
 --   plan    walk

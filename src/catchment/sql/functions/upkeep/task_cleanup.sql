@@ -1,8 +1,8 @@
 -- task_cleanup: handler of the command of that name. Deletes settled trees by the age of their root: completed ones
 -- after completed_days (7), failed and cancelled ones after failed_days (30), and rows of the audit table after
 -- audit_days (90), at most batch (10000) roots and rows a run; it asks for another run when there may be more.
--- Whoever may enqueue can make such a task: days that are fewer than those of the schedule task_cleanup, which only
--- the owner can change, count as those.
+-- Any role that may enqueue can make such a task: fewer days than those of the schedule task_cleanup, which only the
+-- owner can change, count as those.
 create or replace procedure worker.task_cleanup(
   p_payload     jsonb,
   inout p_info  jsonb

@@ -16,7 +16,7 @@ create or replace function worker.ended_tasks(
   language plpgsql stable security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
-  -- few of all, with an index of their own
+  -- few of all, with a separate index
   v_is_trouble  boolean := coalesce('completed' <> all (p_states), false);
   v_is_filtered boolean := coalesce(p_queue, p_command, p_lane) is not null;
   -- 0 for a queue that does not exist: no task has it

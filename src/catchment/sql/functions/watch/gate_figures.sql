@@ -15,7 +15,7 @@ as $$
 declare
   c_seed  constant integer := 7;
   c_most  constant integer := 1000;
-  c_near  constant integer := 200; -- holders are looked for among so many tasks
+  c_near  constant integer := 200; -- holders are looked for among this number of tasks
   v_line  double precision := least(1, p_pages * 8192.0 / greatest(pg_relation_size('worker.blocked'), 1));
   v_gates double precision := least(1, p_pages * 8192.0 / greatest(pg_relation_size('worker.gate'), 1));
 begin

@@ -1,6 +1,6 @@
 -- next_let_in: tasks that stand in line and that the next claim lets in: the head of a lane that no claim has opened
--- yet, what has become due, what a limit allows. Whoever counts ready tasks counts them too. They are looked for among
--- the first p_most that are due or have arrived, all if null; a worker that claims leaves none.
+-- yet, what has become due, what a limit allows. Counts of ready tasks include them. They are looked for among the
+-- first p_most that are due or have arrived, all if null; a worker that claims leaves none.
 --
 --   plan    probe
 create or replace function worker.next_let_in(p_most integer default null)

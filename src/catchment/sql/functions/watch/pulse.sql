@@ -1,7 +1,6 @@
 -- pulse: has anything happened? made and started count all tasks and attempts there ever were, trouble_at is when the
--- last task failed or was cancelled, joined counts the workers that ever started. Whoever watches asks for it every
--- second: it reads three sequences, the end of an index and whether a small table is empty, however many tasks there
--- are.
+-- last task failed or was cancelled, joined counts the workers that ever started. Watchers ask for it every second: it
+-- reads three sequences, the end of an index and whether a small table is empty, however many tasks there are.
 --
 --   plan    probe
 create or replace function worker.pulse()

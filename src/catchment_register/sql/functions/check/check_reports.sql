@@ -13,7 +13,7 @@ as $$
     having bool_and(s.applied_flush_id is not null)
        and count(*) = 3
   ),
-  -- A row is in stock from the later of its own beginning and the birth to before the earlier of its end and the death.
+  -- A row is in stock from the later of its beginning and the birth to before the earlier of its end and the death.
   stock as materialized (
     select x.unit_type, x.used_for_counting, greatest(x.valid_from, x.birth_date) as first_day,
            least(x.valid_until, x.death_date) as end_day

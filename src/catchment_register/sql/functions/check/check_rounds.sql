@@ -30,7 +30,7 @@ as $$
      and not exists (select from register.base_change_log)
      and exists (select from register.statistical_unit_change as c where c.flush_id > s.applied_flush_id)
   union all
-  select 'no report waits to be made anew while nothing is under way', s.report
+  select 'no report waits to be rebuilt while nothing is under way', s.report
     from register.report_state as s
    where s.applied_flush_id is null
      and not exists (select from register.round as r where r.state = 'open')

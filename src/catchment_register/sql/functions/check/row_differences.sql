@@ -1,6 +1,6 @@
 -- row_differences: rows of two tables of the same columns that are in one of them only, or differ; at most p_most of
--- each, as JSON. p_keys: what a row is told by. Of moments it does not matter how many rows hold an extreme. For
--- check_derivation, which knows the names.
+-- each, as JSON. p_keys: the columns that identify a row. Of moments it does not matter how many rows hold an extreme.
+-- For check_derivation, which knows the names.
 create or replace function register.row_differences(
   p_was   text,
   p_now   text,

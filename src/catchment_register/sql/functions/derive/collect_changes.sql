@@ -1,6 +1,6 @@
--- collect_changes: take what was logged into a round and send it on its way. Rows that commit later have asked for a
--- collection of their own. With scope all, everything is derived; where only the reports are behind, they alone are
--- brought up to date.
+-- collect_changes: take what was logged into a round and send it on its way. Rows that commit later have requested
+-- another collection. With scope all, everything is derived; where only the reports are behind, they alone are brought
+-- up to date.
 --
 --   log rows without a round -> rows of a new open round
 --   raises  RG014 another round is open

@@ -1,7 +1,7 @@
 -- enterprise_rows: the segments of enterprises, the legal units and establishments they have in each, which of these
 -- describes them, and the statistics of those that count. Time is cut where something about a part begins or ends;
 -- without parts there is no row. The primary legal unit describes an enterprise, else its primary establishment, except
--- for a short name of its own.
+-- for its short name.
 --
 --   reads   pg_temp.b_own, pg_temp.b_part, pg_temp.b_segment
 --   writes  pg_temp.b_part, pg_temp.b_row, pg_temp.b_segment

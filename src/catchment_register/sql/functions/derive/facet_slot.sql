@@ -1,6 +1,6 @@
 -- facet_slot: the share of the facets, 0 to 16383, that a row belongs to by all it is grouped by: rows of one group are
--- in one share. Plain arithmetic, so that no upgrade of the server moves rows. Without settings of its own, so that it
--- is inlined.
+-- in one share. Plain arithmetic, so that no upgrade of the server moves rows. Without a SET clause, so that it is
+-- inlined.
 create or replace function register.facet_slot(
   p_unit_type                       text,
   p_primary_activity_category_id    integer,

@@ -1,5 +1,5 @@
--- is_worth_rebuild: whether so many units changed that reports are better made anew than brought up to date: a larger
--- share of all rows, those to come among them, than settings.rebuild_share.
+-- is_worth_rebuild: whether enough units changed that rebuilding reports is cheaper than updating them: a larger share
+-- of all rows, those to come among them, than settings.rebuild_share.
 create or replace function register.is_worth_rebuild(
   p_changed  bigint,
   p_staged   bigint

@@ -34,7 +34,7 @@ begin
    where u.used_for_counting
    group by g.unit_id, g.valid_from, g.stat_definition_id, g.word;
 
-  -- Of establishments that bring a source of their own; most do not.
+  -- Of establishments that bring their own source; most do not.
   update pg_temp.b_own as u
      set data_source_ids = x.data_source_ids
     from (select p.unit_id, p.valid_from, array_agg(distinct d.id order by d.id) as data_source_ids

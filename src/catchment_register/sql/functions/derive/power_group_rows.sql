@@ -1,6 +1,6 @@
 -- power_group_rows: the segments of power groups, the legal units that are related in each, and the statistics of those
 -- that count. Time is cut where a relationship begins or ends, where a chosen root does, and where something about a
--- legal unit begins or ends while it is in the group. The root describes a group, except for names of its own: of the
+-- legal unit begins or ends while it is in the group. The root describes a group, except for its own names: of the
 -- units in it at the time the one written down for that time, else one that nobody ever influences, else one that
 -- nobody influences then; of several, the smallest id. A group always counts.
 --
@@ -66,7 +66,7 @@ begin
   perform register.parts_of_parts('power_group', true);
 
   insert into pg_temp.b_row
-  with told as (
+  with chosen as (
     select s.unit_id, s.valid_from, p.root_legal_unit_id as root_id
       from pg_temp.b_segment as s
       join (select w.* from register.power_root as w where w.power_group_id = any (p_power_group_ids)) as p
@@ -83,7 +83,7 @@ begin
                       when r.influenced_id is null then 2 else 3 end::bigint << 32) + p.part_id)
             & 4294967295)::integer as root_id
       from pg_temp.b_part as p
-      left join told as w on w.unit_id = p.unit_id and w.valid_from = p.valid_from
+      left join chosen as w on w.unit_id = p.unit_id and w.valid_from = p.valid_from
       left join led as e on e.power_group_id = p.unit_id and e.influenced_id = p.part_id
       left join pg_temp.b_relation as r
         on r.power_group_id = p.unit_id and r.influenced_id = p.part_id

@@ -36,7 +36,7 @@ begin
   end if;
 
   if v_rebuild then
-    -- Reports that are made anew need no differences, and older ones must not be applied after that.
+    -- Reports that are rebuilt need no differences, and older ones must not be applied after that.
     update register.report_state as s set applied_flush_id = null where s.applied_flush_id is not null;
     delete from register.statistical_unit_change;
     delete from register.statistical_unit_facet_dirty_partitions;

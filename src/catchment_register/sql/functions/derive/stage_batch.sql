@@ -15,7 +15,7 @@ create or replace function register.stage_batch(
 as $$
 declare
   v_is_all         boolean := p_round.kind = 'all';
-  -- Put together anew, so that a stored value is fetched and unpacked once and not for each row.
+  -- Copied, so that a stored value is fetched and unpacked once and not for each row.
   v_establishments int4multirange := p_round.effective_establishment_ids + '{}'::int4multirange;
   v_legal_units    int4multirange := p_round.effective_legal_unit_ids + '{}'::int4multirange;
   v_enterprises    int4multirange := p_round.effective_enterprise_ids + '{}'::int4multirange;

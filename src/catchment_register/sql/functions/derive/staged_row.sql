@@ -1,5 +1,5 @@
--- staged_row: a staged row as a published one, to be compared or written as a whole. Without settings of its own, so
--- that it is inlined.
+-- staged_row: a staged row as a published one, to be compared or written as a whole. Without a SET clause, so that it
+-- is inlined.
 create or replace function register.staged_row(s register.statistical_unit_staging)
   returns register.statistical_unit_row
   language sql immutable

@@ -30,7 +30,7 @@ begin
   perform register.require_period(v_from, p_valid_until);
   -- As cells of files are.
   p_changes := register.trimmed(p_changes);
-  -- Identifiers, tags and statistics are told by the lists of the register.
+  -- Identifiers, tags and statistics are recognised by the lists of the register.
   v_rest := register.edit_names(v_owner, p_unit_id, p_changes, p_comment);
   if p_unit_type in ('enterprise', 'power_group') then
     v_rest := register.edit_heading(p_unit_type, p_unit_id, v_rest, p_comment);

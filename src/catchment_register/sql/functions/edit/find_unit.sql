@@ -1,4 +1,4 @@
--- find_unit: which unit somebody means: legal_unit/17, tax_ident:123, or 123 if only one unit has such an identifier.
+-- find_unit: the unit that a text names: legal_unit/17, tax_ident:123, or 123 if only one unit has such an identifier.
 --
 --   raises  RG024 no single unit is meant
 create or replace function register.find_unit(

@@ -1,4 +1,4 @@
--- find_subject: what somebody asks about: null is the register, statistical_unit all units, statistical_history,
+-- find_subject: the subject of a question: null is the register, statistical_unit all units, statistical_history,
 -- statistical_unit_facet and statistical_history_facet a report; else a unit, as find_unit takes it, or one that is
 -- published and no longer in the base data. A unit comes with all that it is made from: changes go upwards only, see
 -- effective_units.

@@ -1,5 +1,5 @@
--- address_times: when known units of a batch have a physical and a postal address: there an update may leave out the
--- country. Only asked for where no home country stands in (p_is_asked). Inlined, therefore without settings of its own.
+-- address_times: when known units of a batch have a physical and a postal address: there an update may omit the
+-- country. Only asked for where no home country stands in (p_is_asked). Inlined, therefore without a SET clause.
 create or replace function register.address_times(
   p_job_id     integer,
   p_batch_seq  integer,

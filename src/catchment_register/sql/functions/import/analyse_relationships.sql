@@ -78,7 +78,7 @@ begin
       left join cover as a on a.id = r.owner_id
       left join cover as b on b.id = r.other_id
   ),
-  told as (
+  described as (
     select j.*,
            case when j.problem ? '*' then j.problem
                 when num_nonnulls(j.problem, j.type_error, j.percentage_error, j.cover_error) > 0
@@ -101,6 +101,6 @@ begin
                      jsonb_build_object('data_source_code', format('the data source %s is not known',
                                                                    t.data_source_code)),
                      v_job.snapshot -> 'columns') end
-    from told as t;
+    from described as t;
 end;
 $$;

@@ -1,6 +1,6 @@
 -- analyse_units: rows of a batch about units, or about their statistics, as understood. Codes come from coded_rows,
 -- statistics from stated_values, the times that a row is held against from unit_cover and address_times. Each problem
--- has a column of its own here, null if there is none; they become JSON only for rows that have some.
+-- has a separate column here, null if there is none; they become JSON only for rows that have some.
 --
 --   plan    no_jit, indexed, hashed, as_written, memory_64
 create or replace function register.analyse_units(
@@ -113,7 +113,7 @@ begin
                 then format('%s was cut to 16 characters', u.short_name) end as short_name_warning,
            coalesce(register.unknown_code('sector', u.sector_code, k.sector_id),
                     case when u.sector_code is not null and v_mode = 'establishment_formal'
-                         then 'an establishment of a legal unit has no sector of its own' end) as sector_warning,
+                         then 'an establishment of a legal unit cannot have its own sector' end) as sector_warning,
            coalesce(register.unknown_code('legal form', u.legal_form_code, k.legal_form_id),
                     case when u.legal_form_code is not null and v_mode <> 'legal_unit'
                          then 'an establishment has no legal form' end) as form_warning,

@@ -1,6 +1,6 @@
 -- coded_rows: the codes of some rows of a job as ids, null where a code is missing or unknown: rows from p_first to
 -- p_last, of these the ones in p_rows if that is given. Apart from the rest of the row, which is wide: each join would
--- carry all of it. Inlined, therefore without settings of its own.
+-- carry all of it. Inlined, therefore without a SET clause.
 create or replace function register.coded_rows(
   p_job_id  integer,
   p_first   integer,
@@ -14,7 +14,7 @@ create or replace function register.coded_rows(
   )
   language sql stable
 as $$
-  -- Once for all lists: each use of the view is planned anew.
+  -- Once for all lists: each use of the view is planned again.
   with code as materialized (
     select k.kind, k.key, k.id from register.code_key as k where k.kind not in ('rel_type', 'stat', 'ident_type')
   )

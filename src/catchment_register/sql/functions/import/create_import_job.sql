@@ -54,7 +54,7 @@ begin
     v_hint := 'Pass --valid-from, or give the rows columns valid_from and valid_to.';
   elsif v_definition.valid_time_from = 'source_columns' and (p_valid_from is not null or p_valid_until is not null) then
     v_wrong := format('%s takes its dates from the rows, so the job cannot have any', p_definition);
-    v_hint := 'Leave out --valid-from and --valid-to, or the columns valid_from and valid_to.';
+    v_hint := 'Omit --valid-from and --valid-to, or the columns valid_from and valid_to.';
   elsif not isfinite(p_valid_from) then
     v_wrong := format('nothing is valid from %s until %s', p_valid_from, p_valid_until);
     v_hint := 'A job needs a first day.';

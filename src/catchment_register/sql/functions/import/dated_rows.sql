@@ -1,6 +1,6 @@
 -- dated_rows: the rows of a job with their identifiers and what each is valid for: the dates of the job, or of the row.
 -- The last day of a file is inclusive; none means an open end. Problems are by our columns: those of reading, and those
--- of the dates. Inlined, therefore without settings of its own.
+-- of the dates. Inlined, therefore without a SET clause.
 create or replace function register.dated_rows(p_job_id integer)
   returns table (
     row_no integer, ident text[], owner_ident text[], other_ident text[], valid_from date, valid_until date,

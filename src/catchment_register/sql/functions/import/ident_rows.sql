@@ -1,5 +1,5 @@
 -- ident_rows: dated_rows with how many identifiers each row has, of its unit and of its legal unit, and the place of
--- the first one. Inlined, therefore without settings of its own.
+-- the first one. Inlined, therefore without a SET clause.
 create or replace function register.ident_rows(p_job_id integer)
   returns table (
     row_no integer, ident text[], owner_ident text[], valid_from date, valid_until date, read_problem jsonb,

@@ -1,6 +1,5 @@
 -- stated_values: the statistics that some rows of a job state, by the id of the variable, and by its code what is
--- wrong: rows as in coded_rows, variables in the order of the job's snapshot. Inlined, therefore without settings of
--- its own.
+-- wrong: rows as in coded_rows, variables in the order of the job's snapshot. Inlined, therefore without a SET clause.
 create or replace function register.stated_values(
   p_job_id       integer,
   p_first        integer,

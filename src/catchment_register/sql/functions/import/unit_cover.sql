@@ -1,6 +1,6 @@
 -- unit_cover: when those are there that rows of a batch must lie within: the legal units of establishments, or the
 -- units that statistics are about. times: of units with several slices, all of them put together; most have one, and
--- that costs more. Inlined, therefore without settings of its own.
+-- that costs more. Inlined, therefore without a SET clause.
 create or replace function register.unit_cover(
   p_job_id     integer,
   p_batch_seq  integer,

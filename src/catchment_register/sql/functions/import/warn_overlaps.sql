@@ -1,5 +1,5 @@
 -- warn_overlaps: rows of a batch that are about the same unit, or the same relationship, at the same time: each but the
--- last is told which later rows win over it. All rows of a unit are in one batch.
+-- last is reported with the later rows that win over it. All rows of a unit are in one batch.
 --
 --   plan    no_jit, unlooped
 create or replace function register.warn_overlaps(
@@ -17,7 +17,7 @@ as $$
        and not d.has_error
     window k as (partition by d.unit_id, case when d.unit_id is null then d.owner_id end, d.other_id, d.rel_type_id)
   ),
-  -- Rows that follow one another, as in a file of histories, are told apart before any are compared.
+  -- Rows that follow one another, as in a file of histories, are separated before any are compared.
   island as materialized (
     select r.*, count(*) filter (where r.begins) over (partition by r.key order by r.valid_from, r.row_no) as island
       from (select r.*, (r.valid_from >= max(r.valid_until) over (partition by r.key order by r.valid_from, r.row_no

@@ -1,5 +1,5 @@
 -- add_moment: two moments of one variable as one. An extreme that both have is held by the rows of both. Inlined, so
--- that fields are taken where they lie: therefore without settings of its own.
+-- that fields are taken where they lie: therefore without a SET clause.
 create or replace function register.add_moment(
   p_one  register.moment,
   p_two  register.moment

@@ -1,5 +1,5 @@
 -- merge_counts: counts of values, plus what came, minus what went; null is nothing. Mostly nothing came or went.
--- Inlined, therefore without settings of its own.
+-- Inlined, therefore without a SET clause.
 create or replace function register.merge_counts(
   p_old      jsonb,
   p_added    jsonb,

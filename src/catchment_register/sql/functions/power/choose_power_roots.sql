@@ -1,6 +1,6 @@
 -- choose_power_roots: the root of each group of g_component whose relationships do not tell it, because all its units
--- are influenced or several are not: the one that influences most others, directly or through them. A root that
--- somebody chose stays while it is in the group, for its time; ours has the rest. A group with one top needs no row.
+-- are influenced or several are not: the one that influences most others, directly or through them. A root that a user
+-- chose stays while it is in the group, for its time; ours has the rest. A group with one top needs no row.
 --
 --   reads   pg_temp.g_component, pg_temp.g_edge, pg_temp.g_root, pg_temp.g_unit
 --   writes  pg_temp.g_root

@@ -1,5 +1,5 @@
--- delete_empty_groups: power groups that no relationship names any more, with their roots. One that somebody gave an
--- identifier, a tag or a note stays, without units.
+-- delete_empty_groups: power groups that no relationship names any more, with their roots. One with an identifier, a
+-- tag or a note from a user stays, without units.
 --
 --   plan    no_jit
 create or replace function register.delete_empty_groups(p_power_group_ids integer[])

@@ -1,6 +1,6 @@
 -- add_measures: the measures of two groups as those of one, field by field; what a change takes away is negative. Made
--- from the fields of the type. Inlined, so that they are taken where they lie: therefore without settings of its own.
--- As the step of an aggregate it would not be, and cost eight times what sums cost.
+-- from the fields of the type. Inlined, so that they are taken where they lie: therefore without a SET clause. As the
+-- step of an aggregate it would not be, and cost eight times what sums cost.
 do $do$
 begin
   execute format($sql$

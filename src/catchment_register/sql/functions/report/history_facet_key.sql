@@ -1,5 +1,5 @@
 -- history_facet_key: a unit type and its eight dimensions as one value that is equal exactly when all of these are,
--- missing ones included. No path holds the separator. Inlined, therefore without settings of its own.
+-- missing ones included. No path holds the separator. Inlined, therefore without a SET clause.
 create or replace function register.history_facet_key(
   p_unit_type                         text,
   p_primary_activity_category_path    text,

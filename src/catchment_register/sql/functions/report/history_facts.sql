@@ -6,8 +6,8 @@
 -- stock at the period's end or its previous row at the end of the one before; other units count nowhere. Only rows used
 -- for counting have births, deaths, changes and values; a unit that died in the period still has values. Cells that
 -- stand for many units have one row each, which is both current and previous. Of units with several rows the two are
--- brought together here. p_is_lookup: cells that were collected to look up extremes. Inlined, therefore without
--- settings of its own.
+-- brought together here. p_is_lookup: cells that were collected to look up extremes. Inlined, therefore without a SET
+-- clause.
 create or replace function register.history_facts(
   p_round_id   bigint,
   p_report     text,

@@ -1,6 +1,6 @@
 -- history_sums: what a period says of the cells of a round, by facet: the one place where measures are counted. Made
 -- from changes, sums are differences. Moments come as what is added and what is removed.
--- Inlined, therefore without settings of its own: what a caller does not ask for is not computed.
+-- Inlined, therefore without a SET clause: what a caller does not ask for is not computed.
 create or replace function register.history_sums(
   p_round_id  bigint,
   p_report    text,

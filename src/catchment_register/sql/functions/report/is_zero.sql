@@ -1,6 +1,6 @@
 -- is_zero: whether measures count nothing. Made from the fields of the type, as add_measures is, and inlined for the
--- same reason: therefore without settings of its own. A comparison with a value of the type would make a row of each
--- sum first.
+-- same reason: therefore without a SET clause. A comparison with a value of the type would make a row of each sum
+-- first.
 do $do$
 begin
   execute format($sql$

@@ -1,8 +1,8 @@
--- plan_periods: payloads of the children that stage the periods of a report, each with so many periods that a child
--- weighs cells against periods about half a million times: one period in a large register, all of them after a small
--- change. Where a period alone has more facets than fit in memory, several children share it, by facet. Rows of one
--- unit are brought together by each of the children, so these are counted only when they are changes: what is published
--- is merged with them, which takes longer.
+-- plan_periods: payloads of the children that stage the periods of a report, each sized so that a child weighs cells
+-- against periods about half a million times: one period in a large register, all of them after a small change. Where a
+-- period alone has more facets than fit in memory, several children share it, by facet. Rows of one unit are brought
+-- together by each of the children, so these are counted only when they are changes: what is published is merged with
+-- them, which takes longer.
 create or replace function register.plan_periods(
   p_round_id  bigint,
   p_report    text

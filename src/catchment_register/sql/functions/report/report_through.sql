@@ -1,5 +1,5 @@
 -- report_through: the last day that reports made on p_today speak of: the end of its month. Inlined, therefore without
--- settings of its own.
+-- a SET clause.
 create or replace function register.report_through(p_today date)
   returns date
   language sql immutable

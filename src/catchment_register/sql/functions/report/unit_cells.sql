@@ -2,9 +2,8 @@
 -- table wanted_facet, or the wanted units of wanted_unit; or changes, what flushes took away (sign -1) and added (+1).
 --
 -- A birth is known by its month: periods end with months, so that comparing months is exact. One from before the year
--- in which the row begins is none in any period of the row and delays nothing: it is left out, so that more rows look
--- the same. Inlined, therefore without settings of its own. Its parts have the same types: else each row is copied once
--- more.
+-- in which the row begins is none in any period of the row and delays nothing: it is omitted, so that more rows look
+-- the same. Inlined, therefore without a SET clause. Its parts have the same types: else each row is copied once more.
 --
 --   reads   pg_temp.wanted_facet, pg_temp.wanted_unit
 create or replace function register.unit_cells(

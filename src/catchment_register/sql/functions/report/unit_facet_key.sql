@@ -1,6 +1,6 @@
 -- unit_facet_key: validity, unit type and six dimensions as one value that is equal exactly when all of these are,
 -- missing ones included. Days count from 2000-01-01, which no setting of a session changes; the open end is its own
--- word. Inlined, therefore without settings of its own.
+-- word. Inlined, therefore without a SET clause.
 create or replace function register.unit_facet_key(
   p_valid_from                      date,
   p_valid_until                     date,

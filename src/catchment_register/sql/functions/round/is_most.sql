@@ -1,5 +1,5 @@
--- is_most: whether so many units are meant that deriving all is less work than finding out what belongs to them: more
--- than half, by the planner's statistics, and not few.
+-- is_most: whether deriving all units is less work than finding out what belongs to the given ones: more than half, by
+-- the planner's statistics, and not few.
 create or replace function register.is_most(
   p_establishment_ids  int4multirange,
   p_legal_unit_ids     int4multirange

@@ -1,6 +1,6 @@
 -- is_deriving_reports: whether reports are being brought up to date: a stage of theirs is due, the round that will come
 -- to them is open, or they are behind and a round has not brought them up to date. Reports that a round was not asked
--- for are not waited for: those of a new month until its first collection, those that derive_now leaves out.
+-- for are not waited for: those of a new month until its first collection, those that derive_now omits.
 create or replace function register.is_deriving_reports()
   returns boolean
   language sql stable security definer set search_path = pg_catalog, pg_temp

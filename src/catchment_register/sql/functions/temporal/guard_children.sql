@@ -1,7 +1,7 @@
 -- guard_children: units that were shortened or deleted still cover what belongs to them. Each argument is a table and
 -- the column by which its rows belong. Rows without validity need a slice at any time.
 --
---   locks   nothing more: the changed slices are locked by their change, and whoever adds a child locks them first
+-- locks   nothing more: the changed slices are locked by their change, and a session that adds a child locks them first
 --           (guard_parent)
 --   raises  RG003 something that belongs to the row needs that time; RG007 the transaction is not read committed
 --   plan    no_jit, indexed, hashed

@@ -2,7 +2,7 @@
 -- names: slices of a legal unit or an establishment must cover the row's validity, without a hole; of another table the
 -- row must exist. Rows are sought by one array of ids and joined by hash: a third of the time of a probe for each row.
 --
---   locks   the parents' rows, by id: whoever gives slices to one parent does so one after the other, and a parent does
+--   locks   the parents' rows, by id: sessions that add slices to one parent take turns, and a parent does
 --           not shrink meanwhile
 --   raises  RG002 what the row belongs to is missing in its time; RG007 the transaction is not read committed
 --   plan    no_jit, indexed, hashed

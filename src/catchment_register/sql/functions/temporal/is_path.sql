@@ -1,5 +1,5 @@
 -- is_path: whether a text is a path: labels of letters, digits and _, with dots between them. Inlined, therefore
--- without settings of its own.
+-- without a SET clause.
 create or replace function register.is_path(p_text text)
   returns boolean
   language sql immutable

@@ -1,4 +1,4 @@
--- length_problem: what is wrong with a text that may have so many characters; null if nothing is. Made to be inlined.
+-- length_problem: the problem of a text that is longer than allowed; null if there is none. Made to be inlined.
 create or replace function register.length_problem(
   p_text  text,
   p_most  integer

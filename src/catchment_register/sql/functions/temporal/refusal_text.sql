@@ -18,7 +18,7 @@ as $$
          ('.*_(primary_for_legal_unit|primary_for_enterprise)', 'a unit is primary only for what it belongs to'),
          ('legal_relationship_is_of_two', 'a unit cannot influence itself'),
          ('legal_relationship_is_percentage', 'a percentage is above 0, at most 100'),
-         ('establishment_sector_informal', 'an establishment of a legal unit has no sector of its own'),
+         ('establishment_sector_informal', 'an establishment of a legal unit cannot have its own sector'),
          ('activity_type_is_known', 'an activity is primary, secondary or ancilliary'),
          ('location_type_is_known', 'an address is physical or postal'),
          ('location_coordinates_physical', 'a postal address has no coordinates'),

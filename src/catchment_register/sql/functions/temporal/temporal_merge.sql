@@ -7,7 +7,7 @@
 -- p_source is a SELECT of ours over $1 (p_args) that yields row_no, the owner, the key columns, valid_from,
 -- valid_until, the data columns, edit_at, edit_by and edit_comment. Only the owner of the schema may call this.
 --
---   locks   the slices of the owners that have some; whoever writes details locks their units before (lock_units)
+--   locks   the slices of the owners that have some; sessions that write details lock their units before (lock_units)
 --   raises  what the guards raise
 --   plan    no_jit, hashed, memory_64
 create or replace function register.temporal_merge(

@@ -43,8 +43,8 @@ begin
     from jsonb_to_recordset(p_refresh.to_reads) as n (table_id bigint, snapshot bigint, rows bigint, columns jsonb,
                                                       merged bigint);
 
-  -- A row of its own even where the commit is the same as before: between the two snapshots the content may have been
-  -- another. The same snapshot once more is the turn of a table that depends on the time.
+  -- A separate row even if the commit is the same as before: between the two snapshots the content may have differed.
+  -- The same snapshot once more is the turn of a table that depends on the time.
   insert into lake.version as v (dt_id, data_from, data_to, commit_snapshot, rows)
   values (p_refresh.dt_id, v_round.snapshot, v_round.snapshot, v_commit, p_refresh.rows_after)
       on conflict (dt_id, data_from) do update

@@ -45,7 +45,7 @@ begin
   if v_refresh.state in ('FAILED', 'CANCELLED', 'UPSTREAM_FAILED') then
     perform lake.give_up_replacement(v_refresh.dt_id);
   end if;
-  -- Its files are cleaned up by a task of its own: whatever dies, that one is there.
+  -- Its files are cleaned up by a separate task, which exists whatever dies.
   if exists (select from lake.artifact as a where a.refresh_id = p_refresh_id)
      and exists (select from worker.command_registry as c where c.command = 'lake_sweep') then
     perform worker.enqueue('lake_sweep', jsonb_build_object('refresh_id', p_refresh_id));

@@ -1,5 +1,5 @@
--- crowded: active dynamic tables that lie in so many files, or have so large a share of deleted rows, that they should
--- be compacted; or one table, whatever its state, if it does. The thresholds are in lake.lake.
+-- crowded: active dynamic tables that should be compacted, because they have many files or a large share of deleted
+-- rows; or one table, whatever its state. The thresholds are in lake.lake.
 create or replace function lake.crowded(p_dt_id bigint default null)
   returns setof bigint
   language sql stable security definer set search_path = pg_catalog, pg_temp

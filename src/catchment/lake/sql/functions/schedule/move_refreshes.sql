@@ -17,7 +17,7 @@ begin
     if v_fate.fate = 'NO_DATA' then
       v_idle := v_idle || v_fate.refresh_id;
     elsif v_fate.fate = 'START' then
-      -- Locked first: somebody may be cancelling it.
+      -- Locked first: another session may be cancelling it.
       perform r.id from lake.refresh as r where r.id = v_fate.refresh_id and r.finished_at is null for update;
       if found then
         v_task := worker.enqueue('lake_refresh', jsonb_build_object('refresh_id', v_fate.refresh_id),

@@ -2,7 +2,7 @@
 -- open rounds go on, and open a round for the tables that are due. Connected tables come together, at one snapshot;
 -- where one of them is still being refreshed, all of them wait for the next turn.
 --
---   returns {"head", "due", "round_id"}, or {"busy": 1} when somebody else is at it
+--   returns {"head", "due", "round_id"}, or {"busy": 1} when another session runs it
 --   locks   the turn of ticks, that of rounds if it is free; see advance
 create or replace function lake.tick()
   returns jsonb
