@@ -75,14 +75,16 @@ def test_every_command_prints_json_and_has_a_schema_and_a_case() -> None:
     check_complete(ANSWERS, CASES, WITHOUT_JSON, but=("table ", "register "))
 
 
-@pytest.mark.parametrize("widths", [(None, 60), pytest.param((None, 60, 80, 200), marks=pytest.mark.long)])
+@pytest.mark.parametrize(
+    ("widths", "most"), [((60,), 1), pytest.param((None, 60, 80, 200), None, marks=pytest.mark.long)]
+)
 def test_every_command_in_every_width_and_as_json(
-    committed: Engine, db: str, monkeypatch: pytest.MonkeyPatch, widths: Sequence[int | None]
+    committed: Engine, db: str, monkeypatch: pytest.MonkeyPatch, widths: Sequence[int | None], most: int | None
 ) -> None:
     monkeypatch.setenv("CATCHMENT_DSN", db)
     furnished = furnish(committed)
     walk = Walk(CASES, ANSWERS, lambda part, slot: _filled(part, furnished, slot), MAY_FAIL, IDS)
-    problems = walk.problems(monkeypatch, widths)
+    problems = walk.problems(monkeypatch, widths, most=most)
     assert not problems, "\n".join(problems)
 
 

@@ -120,6 +120,7 @@ def test_a_table_says_what_its_next_refresh_costs_and_how_it_was_audited(
     check_answers(site, "/api/tables", f"/api/tables/{ids['daily']}", f"/api/tables/{ids['totals']}?idle=true")
 
 
+@pytest.mark.long
 def test_buckets_of_a_parallel_refresh_are_drawn(lake_case: LakeCase, lake_site: StartDashboard) -> None:
     lake_case.add("orders", [(3, "30")])
     with psycopg.connect(lake_case.dsn, autocommit=True) as conn:

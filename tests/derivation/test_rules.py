@@ -102,6 +102,7 @@ def test_a_round_that_fails_publishes_nothing_and_loses_nothing(
     assert derivation.published() == members.sums()
 
 
+@pytest.mark.long
 def test_what_was_published_is_not_applied_again(derivation: Derivation, members: Members) -> None:
     members.put(1, members.values[1][0], 100)
     derivation.begin()

@@ -18,6 +18,7 @@ from sqlalchemy import URL, NullPool, create_engine
 from catchment.lake import Lake
 from catchment.store.migrate import migrate, migration_script
 from tests.fixtures import spare
+from tests.fixtures.often import some
 from tests.fixtures.server import running_server
 from tests.fixtures.worker import starting_workers, wait_until
 from tests.migrations.dump import dump
@@ -156,7 +157,7 @@ def test_a_worker_of_an_owner_takes_over_from_a_killed_one(
         heir.kill()
 
 
-@pytest.mark.parametrize("roles", [True, False])
+@pytest.mark.parametrize("roles", some([True, False], one_in=2))
 def test_the_script_makes_the_schema_that_migrate_makes(owned: str, bare: str, tmp_path: Path, roles: bool) -> None:
     installer = make_conninfo(owned, user="postgres") if roles else owned
     option = "--roles" if roles else "--no-roles"

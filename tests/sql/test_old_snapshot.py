@@ -77,6 +77,7 @@ def _pages(hand: Hand) -> int:
     return found["Plan"]["Shared Hit Blocks"] + found["Plan"]["Shared Read Blocks"]
 
 
+@pytest.mark.long
 def test_claims_do_not_read_dead_rows_again_and_again(worn: Engine) -> None:
     hand = Hand.hired(worn.conn)
     _enqueue(worn, 100)

@@ -110,6 +110,7 @@ def test_a_worker_that_stops_gives_back_what_it_claimed_ahead(crew: Crew) -> Non
     assert crew.attempts() == {1}
 
 
+@pytest.mark.long
 def test_a_claim_takes_at_most_the_free_slots(crew: Crew) -> None:
     crew.enqueue_many(step, _own_lanes(200, seconds=0.2))
     crew.hire(max_concurrent_tasks=30)
@@ -193,6 +194,7 @@ def test_an_idle_worker_with_wake_ups_looks_rarely_and_starts_at_once(crew: Crew
         assert waited < load.bound(1), "it was not woken: the next poll came first"
 
 
+@pytest.mark.long
 def test_an_enqueue_that_could_not_see_the_sleeper_is_found_soon_after_its_commit(crew: Crew) -> None:
     with psycopg.connect(crew.client.dsn) as conn:
         task = crew.enqueue(step, key="unseen", conn=conn)

@@ -102,6 +102,7 @@ def test_before_runs_at_each_attempt_and_after_once(hooked: Crew) -> None:
     assert _hooks(hooked) == ["before", "before", "before", "after"]
 
 
+@pytest.mark.long
 def test_each_task_of_a_lane_has_its_hooks(hooked: Crew) -> None:
     hooked.hire()
     for seq in range(6):
@@ -180,6 +181,7 @@ def test_the_after_hook_of_a_task_cancelled_unstarted_runs(hooked: Crew) -> None
     assert _hooks(hooked) == ["after"]
 
 
+@pytest.mark.long
 def test_an_after_hook_of_a_command_that_has_none_any_more_is_dropped(hooked: Crew) -> None:
     task = hooked.enqueue(step, key="a")
     hooked.client.sync.task(task).cancel()
@@ -200,6 +202,7 @@ def test_a_hanging_before_hook_is_cut_off_and_its_task_runs(hooked: Crew) -> Non
     assert "statement timeout" in message
 
 
+@pytest.mark.long
 def test_a_hanging_after_hook_holds_nothing_up_and_is_cut_off(hooked: Crew) -> None:
     hooked.hire(hook_limit_seconds=8)
     hooked.enqueue(step, key="hang after")

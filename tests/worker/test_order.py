@@ -58,6 +58,7 @@ def test_next_task_does_not_begin_before_the_end_of_the_first_is_recorded(crew: 
     assert crew.result(second) == 1
 
 
+@pytest.mark.long
 def test_other_lanes_go_ahead_beside_a_busy_one_with_a_long_line(crew: Crew) -> None:
     crew.hire()
     busy = crew.enqueue(hold, lane="busy", key="busy")

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from tests.fixtures.often import some
 from tests.fixtures.worker import wait_until
 from tests.worker.crew import Crew
 
 APP = "tests.worker.rude:app"
 
 
-@pytest.mark.parametrize("how", ["ignore", "function", "loop"])
+@pytest.mark.parametrize("how", some(["ignore", "function", "loop"], one_in=3))
 def test_a_worker_whose_signal_a_handler_took_says_so_and_stops_at_sigterm(crew: Crew, how: str) -> None:
     (worker,) = crew.hire(app=APP)
     crew.result(crew.enqueue("take_signal", how=how))

@@ -98,6 +98,7 @@ def test_a_worker_does_not_start_with_a_name_that_sql_has(db: str, connect: Conn
     assert Engine(connect()).value("select count(*) from worker.worker") == 0
 
 
+@pytest.mark.long
 def test_runs_of_a_worker_overlap_as_their_policy_says(db: str, connect: Connect) -> None:
     app, engine = App(db), Engine(connect())
     ended, running = list[int](), set[object]()

@@ -49,6 +49,7 @@ def test_a_wake_up_that_is_lost_is_made_up_for_by_a_heartbeat(crew: Crew) -> Non
     wait_until(lambda: all(crew.engine.state(task) == "completed" for task in tasks))
 
 
+@pytest.mark.long
 def test_a_standby_that_hears_nothing_takes_over_by_its_heartbeat(crew: Crew) -> None:
     crew.hire(2, lease_seconds=3)
     leader = "select worker_id from worker.top join worker.queue_registry using (queue_id) where queue = 'sql'"

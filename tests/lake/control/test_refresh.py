@@ -136,6 +136,7 @@ def test_nothing_to_write_moves_the_frontier_without_a_snapshot(lake_case: LakeC
         lake_case.control.move_frontier(order.refresh_id, order.fence)
 
 
+@pytest.mark.long
 def test_a_first_fill_without_rows_can_be_read_where_the_table_was_found_empty(
     lake_case: LakeCase, table: Created
 ) -> None:
@@ -171,6 +172,7 @@ def test_a_plan_is_kept_for_the_one_who_publishes_it_and_forgotten_by_a_new_atte
     assert begin(lake_case, refresh_id).plan is None
 
 
+@pytest.mark.long
 def test_a_plan_made_from_an_older_frontier_cannot_be_published(lake_case: LakeCase, table: Created) -> None:
     slow, quick = start(lake_case, table), start(lake_case, table)
     order = begin(lake_case, slow)
@@ -228,6 +230,7 @@ def test_five_scheduled_failures_in_a_row_suspend_a_table_and_those_below(lake_c
     ]
 
 
+@pytest.mark.long
 def test_a_table_above_without_content_for_the_snapshot_is_a_failed_dependency(
     lake_case: LakeCase, table: Created
 ) -> None:
@@ -288,6 +291,7 @@ def test_upkeep_of_the_files_is_no_foreign_write(lake_case: LakeCase, table: Cre
     assert begin(lake_case, start(lake_case, table)).forced is None
 
 
+@pytest.mark.long
 def test_a_source_that_was_replaced_is_followed_to_its_new_table(lake_case: LakeCase, table: Created) -> None:
     refresh(lake_case, table, [(1, 10)])
     ((old,),) = lake_case.pg("select table_id from lake.source")
@@ -304,6 +308,7 @@ def test_a_source_that_was_replaced_is_followed_to_its_new_table(lake_case: Lake
     assert lake_case.pg("select table_id from lake.read") == [(new,)]
 
 
+@pytest.mark.long
 def test_a_new_number_of_buckets_comes_into_force_with_the_commit(lake_case: LakeCase, table: Created) -> None:
     order = begin(lake_case, start(lake_case, table))
     publish(lake_case, order, [(1, 10)], buckets=8)

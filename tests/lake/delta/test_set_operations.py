@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.fixtures.often import often
+from tests.fixtures.often import often, some
 from tests.lake.delta.follow import follow
 from tests.lake.fuzz.memory import Memory
 
@@ -18,7 +18,7 @@ QUERIES = [
 
 
 @pytest.mark.parametrize("operation", often("INTERSECT ALL", "EXCEPT", now_and_then=["INTERSECT", "EXCEPT ALL"]))
-@pytest.mark.parametrize("query", QUERIES)
+@pytest.mark.parametrize("query", some(QUERIES, one_in=2))
 def test_a_set_operation_is_followed(shop: Memory, query: str, operation: str) -> None:
     follow(shop, query.format(operation))
 
@@ -33,6 +33,6 @@ def test_operations_in_a_row_are_followed(shop: Memory) -> None:
     )
 
 
-@pytest.mark.parametrize("kind", ["UNION BY NAME", "UNION ALL BY NAME"])
+@pytest.mark.parametrize("kind", some(["UNION BY NAME", "UNION ALL BY NAME"], one_in=2))
 def test_a_union_by_name_is_followed(shop: Memory, kind: str) -> None:
     follow(shop, f"SELECT order_id AS a, note FROM orders {kind} SELECT region AS note, country_id AS b FROM customers")

@@ -84,6 +84,7 @@ def test_files_of_another_lake_in_the_same_place_are_not_orphans(totals: LakeCas
     assert theirs.exists()
 
 
+@pytest.mark.long
 def test_less_than_a_day_is_refused(totals: LakeCase) -> None:
     with pytest.raises(LakeError, match="younger than 1 day never go"):
         remove_orphans(totals.duck, totals.control, timedelta(hours=23))

@@ -141,6 +141,7 @@ def test_only_snapshots_that_nobody_needs_expire(many: LakeCase) -> None:
     assert refreshed(many)["action"] == "incremental"
 
 
+@pytest.mark.long
 def test_young_snapshots_are_never_expired(many: LakeCase) -> None:
     with pytest.raises(LakeError, match=r"0:05:00 is less"):
         expire(many.duck, many.control, timedelta(minutes=5))

@@ -261,6 +261,7 @@ def test_an_unfinished_refresh_keeps_its_files_and_a_failed_one_does_not(shop: L
     assert shop.leftovers() == {}
 
 
+@pytest.mark.long
 def test_files_of_a_table_that_was_dropped_meanwhile_are_swept(shop: LakeCase) -> None:
     shop.create("CREATE DYNAMIC TABLE dt TARGET_LAG = '1 day' AS SELECT id, max(amount) AS m FROM orders GROUP BY id")
     one = spread(shop, "dt")
@@ -269,6 +270,7 @@ def test_files_of_a_table_that_was_dropped_meanwhile_are_swept(shop: LakeCase) -
     assert sweep.sweep(shop.duck, shop.control, shop.settings) == 0
 
 
+@pytest.mark.long
 def test_a_file_that_somebody_may_still_write_is_looked_for_again(shop: LakeCase) -> None:
     shop.create("CREATE DYNAMIC TABLE dt TARGET_LAG = '1 day' AS SELECT id, max(amount) AS m FROM orders GROUP BY id")
     one = spread(shop, "dt")

@@ -30,6 +30,7 @@ def test_a_column_that_is_added_later_is_no_part_of_the_star(shop: LakeCase) -> 
     shop.check("dt")
 
 
+@pytest.mark.long
 def test_a_column_that_is_added_before_the_first_refresh_is_not_read(shop: LakeCase) -> None:
     shop.create(f"{TABLE} SELECT * FROM orders")
     shop.sql("ALTER TABLE orders ADD COLUMN extra INTEGER")

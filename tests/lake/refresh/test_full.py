@@ -60,6 +60,7 @@ def test_full_refresh_without_difference_makes_no_snapshot(lake_case: LakeCase) 
     lake_case.check("spending")
 
 
+@pytest.mark.long
 def test_a_macro_that_is_made_later_does_not_change_what_a_table_means(lake_case: LakeCase) -> None:
     make_orders(lake_case)
     lake_case.sql("CREATE MACRO twice(a) AS a * 2")

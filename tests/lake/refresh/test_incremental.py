@@ -38,6 +38,7 @@ def test_only_touched_groups_are_written(regions: LakeCase) -> None:
     assert (done["action"], done["keys"], done["inserted"], done["deleted"]) == ("incremental", 1, 1, 1)
 
 
+@pytest.mark.long
 def test_order_and_customer_deleted_in_one_window(regions: LakeCase) -> None:
     done = refreshed(
         regions,
@@ -55,6 +56,7 @@ def test_foreign_key_moves_an_order_to_another_group(regions: LakeCase) -> None:
     assert regions.rows("dt") == [("r1", 5), ("r2", 10)]
 
 
+@pytest.mark.long
 def test_key_of_a_dimension_changes(regions: LakeCase) -> None:
     refreshed(regions, "UPDATE customers SET customer_id = 99 WHERE customer_id = 42")
     assert regions.rows("dt") == [("r2", 7)]

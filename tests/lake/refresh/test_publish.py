@@ -33,6 +33,7 @@ def statements(caplog: pytest.LogCaptureFixture) -> Iterator[list[str]]:
     found += [str(record.args[1]) for record in caplog.records if isinstance(record.args, tuple)]
 
 
+@pytest.mark.long
 def test_transaction_only_writes_and_never_updates(regions: LakeCase, caplog: pytest.LogCaptureFixture) -> None:
     with statements(caplog) as done:
         regions.sql("DELETE FROM orders WHERE order_id = 1")
@@ -44,6 +45,7 @@ def test_transaction_only_writes_and_never_updates(regions: LakeCase, caplog: py
     assert not [text for text in done if text.startswith(("UPDATE", "MERGE"))]
 
 
+@pytest.mark.long
 def test_lock_is_held_around_the_transaction_by_a_session_of_its_own(
     regions: LakeCase, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+import pytest
+
 from tests.fixtures.lake_case import LakeCase
 from tests.lake.control.support import begin, publish
 from tests.lake.schedule.support import START, add, at, tasks, tick, work
@@ -56,6 +58,7 @@ def test_it_is_due_when_it_would_be_late_after_another_tick(lake_case: LakeCase)
     assert tick(lake_case, 1)["due"] == 1
 
 
+@pytest.mark.long
 def test_no_tick_follows_a_round_without_work_or_one_that_was_quick(lake_case: LakeCase) -> None:
     lake_case.make("s", "k BIGINT, n BIGINT", [(1, 1)])
     add(lake_case, "d", "s", lag=LAG)
@@ -68,6 +71,7 @@ def test_no_tick_follows_a_round_without_work_or_one_that_was_quick(lake_case: L
     assert lake_case.pg("select count(*) from lake.round where closed_at is null") == [(0,)]
 
 
+@pytest.mark.long
 def test_the_expected_time_counts_from_when_a_refresh_could_start(lake_case: LakeCase) -> None:
     """Waiting for a worker is a part of what makes a table late."""
     lake_case.make("s", "k BIGINT, n BIGINT", [(1, 1)])

@@ -35,6 +35,7 @@ def test_downstream_is_the_smallest_lag_of_those_who_read_it(lake_case: LakeCase
     }
 
 
+@pytest.mark.long
 def test_readers_that_are_not_refreshed_by_themselves_ask_for_nothing(lake_case: LakeCase) -> None:
     lake_case.make("s", "k BIGINT, n BIGINT", [(1, 1)])
     add(lake_case, "a", "s", lag=None)
@@ -133,6 +134,7 @@ def test_lag_is_measured_as_the_saw_tooth_that_it_is(lake_case: LakeCase) -> Non
     assert (mean, largest) == (pytest.approx(40), pytest.approx(50))
 
 
+@pytest.mark.long
 def test_a_table_that_was_never_filled_or_has_no_lag_has_no_share(lake_case: LakeCase) -> None:
     lake_case.make("s", "k BIGINT, n BIGINT", [(1, 1)])
     empty, free = add(lake_case, "empty", "s"), add(lake_case, "free", "s", lag=None)
@@ -141,6 +143,7 @@ def test_a_table_that_was_never_filled_or_has_no_lag_has_no_share(lake_case: Lak
     assert _stats(lake_case, free.dt_id, START, START + MINUTE) == (35, 60, None)
 
 
+@pytest.mark.long
 def test_lag_stays_what_it_was_when_refreshes_are_forgotten(lake_case: LakeCase) -> None:
     lake_case.make("s", "k BIGINT, n BIGINT", [(1, 1)])
     table = add(lake_case, "d", "s", lag=timedelta(hours=1))

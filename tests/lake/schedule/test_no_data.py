@@ -51,6 +51,7 @@ def test_who_reads_it_finds_it_at_every_snapshot_in_between(lake_case: LakeCase)
     assert lake_case.pg("select lake.version_at(%s, %s)", table.dt_id, lake_case.head() + 1) == [(None,)]
 
 
+@pytest.mark.long
 def test_unchanged_tables_above_leave_the_ones_below_alone(lake_case: LakeCase) -> None:
     lake_case.make("s", "k BIGINT, n BIGINT", [(1, 1)])
     for name, source in {"a": "s", "b": "a", "c": "b"}.items():
@@ -65,6 +66,7 @@ def test_unchanged_tables_above_leave_the_ones_below_alone(lake_case: LakeCase) 
     assert set(snapshots(lake_case).values()) == {lake_case.head()}
 
 
+@pytest.mark.long
 def test_upkeep_of_a_source_is_no_change_and_a_new_column_is(lake_case: LakeCase) -> None:
     lake_case.make("s", "k BIGINT, n BIGINT", [(1, 1)])
     lake_case.add("s", [(2, 2)])
@@ -89,6 +91,7 @@ def test_a_table_that_somebody_else_wrote_is_not_taken_for_unchanged(lake_case: 
     assert begin(lake_case, refresh_id).forced == "FOREIGN_WRITE"
 
 
+@pytest.mark.long
 def test_a_replaced_source_is_a_change(lake_case: LakeCase) -> None:
     lake_case.make("s", "k BIGINT, n BIGINT", [(1, 1)])
     add(lake_case, "d", "s")

@@ -172,6 +172,7 @@ def test_a_round_is_advanced_by_many_at_once_and_each_task_is_made_once(
     assert tasks(lake_case) == 1
 
 
+@pytest.mark.long
 def test_finishing_in_one_round_lets_another_one_go_on(lake_case: LakeCase, diamond: dict[str, Created]) -> None:
     lake_case.control.request_round([diamond["a"].dt_id])
     lake_case.add("s", [(2, 2)])
@@ -194,6 +195,7 @@ def test_a_table_that_was_dropped_meanwhile_is_skipped(lake_case: LakeCase) -> N
     assert states(lake_case, second) == {"d": "SKIPPED"}
 
 
+@pytest.mark.long
 def test_components_follow_who_reads_whom(lake_case: LakeCase, diamond: dict[str, Created]) -> None:
     add(lake_case, "alone", "s")
     components = "select array_agg(name order by name) from lake.dt group by component order by 1"

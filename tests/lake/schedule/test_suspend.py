@@ -47,6 +47,7 @@ def test_resuming_brings_back_what_was_suspended_because_of_it(lake_case: LakeCa
     assert len(work(lake_case)) == 5
 
 
+@pytest.mark.long
 def test_a_suspended_table_can_be_refreshed_by_hand(lake_case: LakeCase, tables: dict[str, Created]) -> None:
     lake_case.control.suspend(tables["a"].dt_id)
     lake_case.control.request_round([tables["d"].dt_id])

@@ -38,6 +38,7 @@ def test_a_table_is_tried_once_in_each_of_its_turns(lake_case: LakeCase) -> None
         assert tick(lake_case, seconds)["due"] == due, seconds
 
 
+@pytest.mark.long
 def test_missed_turns_are_not_made_up_for(lake_case: LakeCase) -> None:
     lake_case.make("s", "k BIGINT, n BIGINT", [(1, 1)])
     add(lake_case, "d", "s")
@@ -87,6 +88,7 @@ def _begin(case: LakeCase, name: str) -> tuple[int, int]:
     return refresh_id, order.fence
 
 
+@pytest.mark.long
 def test_a_disabled_scheduler_and_downstream_without_readers_are_left_to_people(lake_case: LakeCase) -> None:
     lake_case.make("s", "k BIGINT, n BIGINT", [(1, 1)])
     manual = add(lake_case, "manual", "s", scheduler=False)
@@ -146,6 +148,7 @@ def test_a_lake_that_is_not_written_stays_fresh(lake_case: LakeCase) -> None:
     assert at(lake_case, START, "select data_at from lake.frontier") == START + timedelta(seconds=160)
 
 
+@pytest.mark.long
 def test_a_table_that_depends_on_the_time_is_computed_in_an_idle_lake_too(lake_case: LakeCase) -> None:
     lake_case.make("s", "k BIGINT, n BIGINT", [(1, 1)])
     add(lake_case, "clock", "s", is_always_due=True)

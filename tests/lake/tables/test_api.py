@@ -93,6 +93,7 @@ def test_waiting_ends_and_the_refresh_goes_on(lake: Lake, lake_case: LakeCase) -
     assert lake.history("totals")[0].state == "CANCELLED"
 
 
+@pytest.mark.long
 def test_explaining_says_how_and_why(lake: Lake, lake_case: LakeCase) -> None:
     lake.create(SQL.replace("AS SELECT", "INITIALIZE = ON_SCHEDULE AS SELECT"))
     found = lake.explain("totals")

@@ -60,6 +60,7 @@ def test_a_replaced_table_has_its_new_definition_when_it_is_filled(lake: Lake, l
     assert lake_case.leftovers() == {}
 
 
+@pytest.mark.long
 def test_replacing_cancels_what_was_being_refreshed(lake: Lake, lake_case: LakeCase) -> None:
     lake.create(_totals())
     order = lake_case.begin(lake_case.request("totals"))

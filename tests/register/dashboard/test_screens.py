@@ -96,6 +96,7 @@ def test_a_unit_is_found_and_has_its_periods(reg_db: RegisterDatabase, start_sit
     assert site.get("/api/register/why", params={"of": "nobody"}).status_code == 404
 
 
+@pytest.mark.long
 def test_the_document_describes_the_screens(reg_db: RegisterDatabase, start_site: StartDashboard) -> None:
     fill(reg_db)
     site = start_site()

@@ -72,6 +72,7 @@ def test_the_size_of_batches_does_not_show_in_the_result(reg: Register) -> None:
     assert results[0] == results[1] == results[2]
 
 
+@pytest.mark.long
 def test_a_batch_that_fails_leaves_those_before_it_and_is_done_again(reg_db: RegisterDatabase) -> None:
     reg_db.conn.execute("update register.settings set import_batch_rows = 1")
     reg_db.conn.execute(

@@ -74,6 +74,7 @@ def test_an_extreme_stands_while_somebody_holds_it(groups: Register) -> None:
     assert_agreement(groups)
 
 
+@pytest.mark.long
 def test_the_next_one_is_found_when_the_last_holder_goes(groups: Register) -> None:
     for ident, employees in (("1", 4), ("2", 6), ("4", 6), ("5", 7)):
         employ(groups, ident, employees)
