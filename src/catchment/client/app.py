@@ -41,12 +41,12 @@ AnyMiddleware = TypeVar("AnyMiddleware", bound=Middleware)
 class App(Scheduling):
     """The commands of an application, and the way to their database.
 
-    ``@app.command`` makes a command of a function; its tasks are made by ``command.enqueue(…)``.
+    ``@app.command`` turns a function into a command; ``command.enqueue(…)`` creates its tasks.
 
-    Without a ``dsn`` the environment variable ``CATCHMENT_DSN`` decides, and without that a server of our own is
-    started; either way at the first use, never at import. ``queue`` is where commands go that name none. Connections
-    are kept for each event loop, at most ``pool_size``; ``async with app:`` closes them. ``imports`` names the modules
-    where further commands of the app live: workers and ``register`` import them, ``load`` does so elsewhere.
+    ``dsn`` defaults to the environment variable ``CATCHMENT_DSN``, and without that to the embedded server, which is
+    then started. The app connects at its first use, never at import. ``queue`` is the default queue of its commands.
+    Each event loop has up to ``pool_size`` connections; ``async with app:`` closes them. ``imports`` names modules with
+    further commands of the app: workers and ``register`` import them, other code calls ``load``.
 
     ``app.sync`` is for code without asyncio, see ``SyncClient``; ``app.commands`` are the commands of this app.
     """
@@ -84,17 +84,17 @@ class App(Scheduling):
         await self.close()
 
     async def close(self) -> None:
-        """Close all connections. The app can be used again, and opens new ones then."""
+        """Close all connections. The app stays usable, and opens new ones at its next use."""
         await self.connections.close()
 
     @property
     def dsn(self) -> str:
-        """The database this app uses; found, and if need be started, when it is first asked for."""
+        """The DSN of the database of this app. The embedded server is started at the first access, if it is used."""
         return self.connections.dsn()
 
     @property
     def given_dsn(self) -> str | None:
-        """The ``dsn`` that this app was made with, or None."""
+        """The ``dsn`` that was passed to the constructor, or None."""
         return self.connections.given
 
     def load(self) -> None:
@@ -107,15 +107,15 @@ class App(Scheduling):
     def worker(
         self, *, concurrency: int | None = None, queues: Iterable[str] = ()
     ) -> AbstractAsyncContextManager[None]:
-        """Run a worker in this program, for as long as a block lasts: ``async with app.worker():``.
+        """Run a worker in this program for the duration of a block: ``async with app.worker():``.
 
         - ``concurrency``: Python tasks at a time. Defaults to ``CATCHMENT_MAX_CONCURRENT_TASKS``.
         - ``queues``: of the commands of this app. Defaults to all queues, those of SQL handlers included.
 
-        It does what ``catchment worker`` does with this app, on the running event loop and the app's database, and
-        installs no signal handlers. The block begins when the worker is registered. At its end running handlers
-        finish, for ``CATCHMENT_SHUTDOWN_GRACE_SECONDS``; if the block is cancelled, their tasks are given back at once.
-        If the worker ends by itself, the block is cancelled, and the reason is raised.
+        It works like ``catchment worker`` with this app, on the running event loop and the app's database, and installs
+        no signal handlers. The block begins when the worker is registered. At its end running handlers finish, for
+        ``CATCHMENT_SHUTDOWN_GRACE_SECONDS``; if the block is cancelled, their tasks are released at once. If the worker
+        ends by itself, the block is cancelled, and the reason is raised.
 
         Raises ``RequestRefused`` for an app without commands, a queue without commands of the app, and inside of a
         handler; ``SchemaMismatch`` if the database has another schema.
@@ -186,18 +186,18 @@ class App(Scheduling):
     ) -> Any:
         """Decorator: make a function a ``Command``. ``@app.command`` alone takes the defaults.
 
-        The function is ``async def`` or ``def``. Callers give its parameters by the names that they have there, checked
-        by their annotations. A parameter for the context comes first: ``ctx: Context``.
+        The function is ``async def`` or ``def``. Callers pass its parameters by name, and they are validated against
+        its annotations. A parameter for the context comes first: ``ctx: Context``.
 
-        - ``name``: Defaults to the function's name.
-        - ``queue``: Defaults to the app's queue. A queue that does not exist is made, as ``concurrent``.
+        - ``name``: Defaults to the name of the function.
+        - ``queue``: Defaults to the app's queue. A queue that does not exist is created, as ``concurrent``.
         - ``priority``: smaller runs first
         - ``max_attempts``, ``retry``: how many attempts may fail, and the delay between them, a ``Retry``; that needs 2
           attempts or more
         - ``timeout``: of an attempt, in seconds or as a timedelta, at most 100 years
         - ``dedup``, ``merge``: parameters that make two pending tasks the same work, and how the others combine
         - ``on_failure``: what a lane does after a final failure: ``continue``, ``halt`` or ``cancel_rest``. Defaults to
-        the setting of the queue
+          the setting of the queue.
         - ``limit``: how many may run at a time or start in a while, a ``Limit``
         - ``executor``: ``auto`` is ``async`` for ``async def`` and ``thread`` for ``def``; ``process`` is for a plain
           function without context; ``ray`` runs such a function on a cluster of Ray
@@ -250,9 +250,9 @@ class App(Scheduling):
         rate: int | None = None,
         per: Duration = 1.0,
     ) -> None:
-        """Say how a queue of this app is run; a worker with the app registers it. What is not said stays as it is.
+        """Configure a queue of this app; a worker with the app registers it. Options that are None are not changed.
 
-        - ``mode``: ``serial`` runs its top level one after another, ``concurrent`` does not
+        - ``mode``: ``serial`` runs its top-level tasks one after another, ``concurrent`` at the same time
         - ``concurrency``: how many SQL handlers of it one worker runs at a time
         - ``max_depth``: how many levels children may be below their root; 1 means that children have no children. A
           new queue has no limit but the engine's of 1,000 levels; a queue made by SQL has 1
@@ -279,7 +279,7 @@ class App(Scheduling):
         return fn
 
     def collector(self, collector: Collector) -> None:
-        """Show metrics of the app, a collector of ``prometheus_client``, where its workers show theirs.
+        """Expose metrics of the app, a collector of ``prometheus_client``, together with those of its workers.
 
         It is asked at each scrape, from a thread of the metrics server. A name that the worker or another collector
         uses already stops the worker's start.
@@ -300,7 +300,7 @@ class App(Scheduling):
         delay: Duration | None = None,
         conn: AnyAsyncConnection | OwnTransaction = OWN,
     ) -> Task[Any]:
-        """Make a task of a command that is given by its name, such as one with a SQL handler.
+        """Enqueue a task of the command with this name, such as one with a SQL handler.
 
         The options are those of ``Command.using``. The arguments are checked if this app defines the command; else any
         JSON object will do, and the command must be registered. The result of the task is a JSON value. Raises what
@@ -325,7 +325,7 @@ class App(Scheduling):
         conn: AnyAsyncConnection | OwnTransaction = OWN,
         batch_size: int = BATCH_SIZE,
     ) -> list[Task[Any]]:
-        """Make one task for each mapping of arguments, all or none, of a command that is given by its name.
+        """Enqueue one task for each mapping of arguments, all or none, of the command with this name.
 
         ``lane`` is one for all, one for each, or a function of the arguments.
         """
@@ -336,14 +336,14 @@ class App(Scheduling):
         return [Task(task_id, None, self.verbs, options.expected(command)) for task_id in ids]
 
     def task(self, task_id: int) -> Task[Any]:
-        """A handle of a task that exists already, of any command; its result is a JSON value.
+        """A handle of an existing task of any command; its result is a JSON value.
 
         ``command.task(id)`` is the handle whose result is read by the annotation of the handler.
         """
         return Task(TaskId(check_task_id(task_id)), None, self.verbs)
 
     async def skip_halted(self, lane: str | None, *, queue: str | None = None) -> TaskId:
-        """Let a halted lane go on without the task that failed; returns the id of that task.
+        """Resume a halted lane without the failed task; returns the id of that task.
 
         - ``lane``: None for a serial queue whose top level is halted
         - ``queue``: of the lane. Defaults to the app's queue.
@@ -353,7 +353,7 @@ class App(Scheduling):
         return await self.verbs.skip_halted(self._queue if queue is None else queue, lane)
 
     async def register(self) -> int:
-        """Register all commands and their queues, and change commands that differ; returns the number of rows written.
+        """Register all commands and their queues, and update commands that differ; returns the number of rows written.
 
         A queue that exists is changed where ``app.queue`` says so. Workers do this when they start. Raises
         ``NameTaken`` when a command of the same name has a SQL handler.

@@ -63,7 +63,7 @@ class Scheduling:
         overlap: Overlap = "allow",
         due: str | None = None,
     ) -> Any:
-        """Decorator of a command: run it again and again. A worker with the app registers the schedule.
+        """Decorator of a command: run it on a schedule. A worker with the app registers the schedule.
 
         It goes above ``@app.command``. A command that needs arguments gets them as an item instead:
         ``app.schedule(send.item(to="a@b.org"), cron="0 6 * * *")``. The item may have a lane and a priority.

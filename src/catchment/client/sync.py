@@ -21,7 +21,7 @@ from catchment.task.task_options import NO_OPTIONS
 
 
 class SyncClient:
-    """``app.sync``: what the app does with names and ids, for code without asyncio.
+    """``app.sync``: the methods of the app that take names and ids, for code without asyncio.
 
     Safe to use from several threads, and after a fork. Commands themselves are called by ``command.sync``.
     """
@@ -66,7 +66,7 @@ class SyncClient:
         conn: AnyConnection | OwnTransaction = OWN,
         batch_size: int = BATCH_SIZE,
     ) -> list[SyncTask[Any]]:
-        """Make many tasks of a command that is given by its name, all or none, in order."""
+        """Enqueue many tasks of the command with this name, all or none, in order."""
         options = NO_OPTIONS.using(priority=priority, at=at, delay=delay, conn=conn)
         known = find_command(self._commands, command)
         batches = batches_of_mappings(dump_of(known), arguments, lane, check_count(batch_size, name="batch_size"))
@@ -74,7 +74,7 @@ class SyncClient:
         return [SyncTask(task_id, None, self._verbs, options.expected(command)) for task_id in ids]
 
     def task(self, task_id: int) -> SyncTask[Any]:
-        """A handle of a task that exists already; its result is a JSON value."""
+        """A handle of an existing task; its result is a JSON value."""
         return SyncTask(TaskId(check_task_id(task_id)), None, self._verbs)
 
     def skip_halted(self, lane: str | None, *, queue: str | None = None) -> TaskId:
@@ -86,5 +86,5 @@ class SyncClient:
         return self._verbs.register()
 
     def close(self) -> None:
-        """Close the connections of this client. It can be used again, and opens new ones then."""
+        """Close the connections of this client. It stays usable, and opens new ones at its next use."""
         self._connections.close_threads()

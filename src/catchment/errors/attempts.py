@@ -16,7 +16,7 @@ class RetryLater(Steering):
     """Raised by a handler: fail this attempt and try again after ``delay`` (seconds, or a timedelta).
 
     It counts as a failed attempt: when ``max_attempts`` is used up, the task fails. With ``uses_attempt=False`` it does
-    not: the task snoozes, as by ``ctx.snooze``, and can do so without end. A negative delay is zero. Raises
+    not: the task snoozes, as by ``ctx.snooze``, and can do so without limit. A negative delay is zero. Raises
     ``RequestRefused`` for one that is not a number, or more than 100 years.
     """
 
@@ -39,7 +39,7 @@ class GiveUp(Steering):
 
 class ResultRefused(GiveUp):
     """The result of a handler cannot be stored, would come back as another value, or would be lost; or a join cannot
-    read that of a child. The next attempt would end in the same way, so the task fails at once."""
+    read that of a child. Another attempt would end in the same way, so the task fails at once."""
 
 
 class Snoozed(BaseException):

@@ -45,7 +45,7 @@ class CatchmentError(Exception):
 
 
 class RequestRefused(CatchmentError):
-    """Base of what a caller can change about a request. Nothing has happened."""
+    """Base of errors in a request that the caller can correct. Nothing was changed."""
 
 
 class DefinitionRefused(CatchmentError):

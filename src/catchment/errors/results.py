@@ -10,7 +10,7 @@ from catchment.errors.base import CatchmentError
 
 
 class ResultMissing(CatchmentError):
-    """Base of the next three: a task has no result. Has ``task_id`` and ``command``."""
+    """Base of the next three errors: a task has no result. Has ``task_id`` and ``command``."""
 
     def __init__(self, message: str, *, task_id: int, command: str, hint: str | None = None) -> None:
         super().__init__(message, hint=hint)
@@ -19,7 +19,7 @@ class ResultMissing(CatchmentError):
 
 
 class TaskFailed(ResultMissing):
-    """The task whose result was asked for has failed: ``kind``, ``message``, and all that is stored in ``error``.
+    """The task whose result was requested has failed: ``kind``, ``message``, and all that is stored in ``error``.
 
     If it failed by its children, ``child`` is the error of the one that explains it, at whatever depth: the
     ``TaskFailed`` of a failed child, or the ``TaskCancelled`` of a cancelled one. It is the ``__cause__`` too.
@@ -48,8 +48,8 @@ class TaskFailed(ResultMissing):
 
 
 class TaskCancelled(ResultMissing):
-    """The task whose result was asked for was cancelled, and ``reason`` says why. The message also says how far its
-    children were."""
+    """The task whose result was requested was cancelled; ``reason`` says why. The message also has the progress of its
+    children."""
 
     def __init__(
         self, task_id: int, command: str, reason: str, *, children: str = "", root_id: int | None = None
@@ -85,7 +85,7 @@ def _error_of_child(child: Any, root_id: int) -> TaskFailed | TaskCancelled | No
 
 
 class ResultTimeout(ResultMissing, TimeoutError):
-    """The task did not settle in time; ``state`` is where it stood. It goes on. Also a ``TimeoutError``.
+    """The task did not settle in time; ``state`` is its state. It continues to run. Also a ``TimeoutError``.
 
     If nothing can run it now, the message says why, and ``hint`` what to do: no live worker has its command, its queue
     is paused, or its lane is halted. If the server has stopped answering, ``state`` is the last one that was seen.

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class TaskState(StrEnum):
-    """Where a task stands. The last three are settled: they have ``is_settled``."""
+    """The state of a task. The last three are settled: their ``is_settled`` is true."""
 
     PENDING = "pending"
     PROCESSING = "processing"

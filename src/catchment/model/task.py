@@ -17,13 +17,13 @@ TaskId.__doc__ = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskInfo:
-    """One task as it stood when it was read.
+    """A snapshot of one task.
 
     ``waits_for`` says why it cannot start yet, such as ``retry``, ``snooze``, ``lane`` or ``limit``, and is None if the
     next claim starts it, unless its queue is paused; ``why()`` has the whole answer. ``due_at`` is when it can start,
     or its join run again, if that is a time; of a running task, when its timeout ends. ``attempt`` counts the starts of
     its handler, not those of its join. ``started_at`` is when the last attempt started, not the first one.
-    ``worker_id``, ``host`` and ``pid`` are those of the worker that runs it, and None while no worker does.
+    ``worker_id``, ``host`` and ``pid`` identify the worker that runs it; None while no worker does.
     """
 
     id: TaskId

@@ -15,12 +15,12 @@ def as_clause(words: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Condition:
-    """One thing there is to say about why a task waits, or why a dynamic table is late.
+    """One fact about why a task waits, or why a dynamic table is late.
 
     ``kind`` is its stable name. ``is_blocking``: it holds the task or the table back now. ``evidence`` has ids, states
-    and times, ``words`` is one sentence for people. ``remedy`` is a command of the shell that changes it, or
-    several to choose from: one per line, with what each does as a comment of the shell. Where another task or table is
-    in the way, it is the command that explains that one; None where only time helps.
+    and times; ``words`` is one sentence for people. ``remedy`` is a shell command that resolves it, or several to
+    choose from: one per line, with a comment that says what it does. Where another task or table is in the way, it is
+    the command that explains that one; None where only time helps.
     """
 
     kind: str
@@ -32,7 +32,7 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class Why:
-    """Why a task waits: everything that holds it back now, and what else there is to say. ``str()`` is for people.
+    """Why a task waits: every cause, and further facts. ``str()`` formats it for people.
 
     A task with nothing in ``blocking`` starts at the next claim, or runs, or has settled.
     """
@@ -47,7 +47,7 @@ class Why:
 
     @property
     def headline(self) -> str:
-        """What the task does, in a few words."""
+        """A summary of what the task is doing."""
         kinds = {condition.kind for condition in self.conditions}
         if self.blocking:
             return f"Task {self.task_id} waits."

@@ -35,7 +35,7 @@ class Upgrade:
     """What ``Schema.migrate`` did: the names of the migrations ``applied``, and whether ``routines_changed``. ``newer``
     names the newer version that wrote the schema, which was left alone: its release, or its last migration if its
     upgrade broke off before it wrote the functions. ``owner`` is the role that owns the schema in this database, and
-    ``has_roles`` says whether roles have rights on it: without, it is its owner's alone."""
+    ``has_roles`` says whether roles have rights on it; without, only its owner can use it."""
 
     applied: tuple[str, ...]
     routines_changed: bool
@@ -70,15 +70,15 @@ class Schema(Definition):
         again: bool = False,
         roles: bool | None = None,
     ) -> Upgrade:
-        """Bring the schema up to date. Safe to run any number of times, and by several processes at once.
+        """Upgrade the schema. Safe to run repeatedly, and by several processes at once.
 
         ``on_step`` is called with the name of each step; with ``again``, routines are re-created even if none has
         changed. A schema written by a newer version of the application is left as it is: ``newer`` names that version.
         ``mismatch`` is raised if this one cannot work with it, if the user may not install it, or if another session
         holds the lock of installations for a minute.
 
-        ``roles=False`` makes no roles, and the owner of the database needs no other right: a new schema is that user's
-        alone. ``roles=True`` makes the roles that are missing and gives them their rights, also in a schema that had no
+        ``roles=False`` creates no roles, and the owner of the database needs no other right: only that user can use a
+        new schema. ``roles=True`` creates missing roles and grants them their rights, also in a schema that had no
         roles. By default a schema keeps what it has; a new one gets roles, unless the engine has none in this database.
         """
         _check_choice(roles)

@@ -206,10 +206,9 @@ def connect_ours(dsn: str, *, name: str = "catchment", seconds: int = CONNECT_SE
 
 
 def connect(dsn: str | None = None, *, name: str = "catchment", seconds: int = CONNECT_SECONDS) -> Connection[Any]:
-    """A connection in autocommit mode, made within a number of seconds, or ``ServerUnavailable``.
+    """Open a connection in autocommit mode within this number of seconds, or raise ``ServerUnavailable``.
 
-    Without a DSN it is to the database of ``$CATCHMENT_DSN``, or else to the embedded server, which is started and
-    brought up to date.
+    ``dsn`` defaults to ``$CATCHMENT_DSN``, and without that to the embedded server, which is started and upgraded.
     """
     check_text(name, name="name")
     check_count(seconds, name="seconds")

@@ -17,16 +17,16 @@ _ANNOUNCE: LiteralString = "select worker.notify('worker_tasks', '')"
 def migrate(
     conn: Connection[Any], *, on_step: Callable[[str], None] | None = None, roles: bool | None = None
 ) -> Upgrade:
-    """Bring the schema up to date. Safe to run any number of times, and by several processes at once.
+    """Upgrade the schema. Safe to run repeatedly, and by several processes at once.
 
     ``on_step`` is called with the name of each step. Returns which migrations were ``applied`` and whether
     ``routines_changed``. A schema written by a newer version of Catchment is left as it is: ``newer`` names that
     version, and ``SchemaMismatch`` is raised if this one cannot work with it, or if another session holds the lock of
     installations for a minute.
 
-    ``roles=False`` makes no roles, and the owner of the database needs no other right: a new schema is that user's
-    alone. ``roles=True`` makes the roles that are missing and gives them their rights, also in a schema that had no
-    roles. By default a schema keeps what it has, and a new one gets roles.
+    ``roles=False`` creates no roles, and the owner of the database needs no other right: only that user can use a new
+    schema. ``roles=True`` creates missing roles and grants them their rights, also in a schema that had no roles. By
+    default a schema keeps what it has, and a new one gets roles.
     """
     upgrade = ENGINE.migrate(conn, on_step=on_step, roles=roles)
     if upgrade.routines_changed:

@@ -14,7 +14,7 @@ R_co = TypeVar("R_co", covariant=True)
 
 @dataclass(frozen=True, slots=True)
 class Child(Generic[R_co]):
-    """A child as the join of its parent gets it. ``result`` is what its handler, or its own join, returned.
+    """A child, as passed to the join of its parent. ``result`` is what its handler, or its own join, returned.
 
     It is read by the return annotation of the child's command: the children of ``write``, which returns a ``Chapter``,
     are a ``list[Child[Chapter]]``.

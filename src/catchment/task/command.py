@@ -105,15 +105,15 @@ class Command(Request[P, R], Generic[P, R, F]):
     def check_join(self) -> None:
         """Raise ``DefinitionRefused`` if the handler calls ``result_of_join`` and there is no join.
 
-        Not at definition: a join is defined after its command. A call that its code does not show is refused when it is
-        made."""
+        Not at definition: a join is defined after its command. A call that is not visible in its code is refused when
+        it is made."""
         code: CodeType | None = getattr(inspect.unwrap(self.fn), "__code__", None)
         if self.join_part is None and code is not None and _names(code, Context.result_of_join.__name__):
             raise DefinitionRefused(self.lacks_join, hint=f"Define it below {self.path}: @{self.fn.__name__}.join")
 
     @property
     def lacks_join(self) -> str:
-        """What is wrong with a handler that leaves its result to a join that there is not."""
+        """The error of a handler that leaves its result to a join, if the command has no join."""
         return f"{self.name} leaves its result to its join, by ctx.result_of_join(), and has no join"
 
     @property

@@ -64,13 +64,13 @@ class _Done:
 
 
 class Context(Attempt):
-    """What a handler knows about the attempt it runs in, and what it can ask for.
+    """The attempt that a handler runs in, and the requests it can make.
 
-    A handler gets it by taking it first, annotated ``catchment.Context``. Spawns, follow-ups and figures are
-    recorded; they become real when the attempt completes, and not at all when it fails.
+    A handler receives it as its first parameter, annotated ``catchment.Context``. Spawns, follow-ups and figures are
+    recorded; they take effect when the attempt completes, and are dropped when it fails.
 
-    It knows ``task_id``, ``command``, ``queue``, ``attempt`` (starts, from 1), ``fence`` (the number of this attempt,
-    never given twice), ``lane`` (if it has one) and ``parent_id`` (None at the top level).
+    It has ``task_id``, ``command``, ``queue``, ``attempt`` (starts, from 1), ``fence`` (the unique number of this
+    attempt), ``lane`` (or None) and ``parent_id`` (None at the top level).
     """
 
     __slots__ = ()
@@ -89,8 +89,8 @@ class Context(Attempt):
         is_async: bool = True,
         port: Port | None = None,
     ) -> Context:
-        """A context without a worker, for direct calls and unit tests. ``recorded`` has what the handler asked for,
-        ``newest_progress`` what it said last, ``snoozed`` how it snoozed."""
+        """A context without a worker, for direct calls and unit tests. ``recorded`` has the requests of the handler,
+        ``newest_progress`` its last progress, ``snoozed`` its snooze."""
         return cls(
             port or LocalPort(),
             task_id=TaskId(check_task_id(task_id, name="task_id")),
@@ -217,12 +217,12 @@ class Context(Attempt):
         return Scope(self, mode, on_child_failure)
 
     def info(self, **figures: Any) -> None:
-        """Record figures that are kept with the task. Numbers of all children add up in their parent."""
+        """Record figures that are stored with the task. Numbers of all children are summed in their parent."""
         self.record().add_figures(figures)
 
     def progress(self, done: float, total: float | None = None, message: str | None = None) -> None:
-        """Tell how far the handler is; it is written in the background. In a plain function of a cancelled task this
-        raises ``CancelRequested`` (an async handler is cancelled where it awaits)."""
+        """Report the progress of the handler; it is written in the background. In a plain function of a cancelled task
+        this raises ``CancelRequested`` (an async handler is cancelled where it awaits)."""
         if self._cancel_reason is not None and not self.is_async:
             raise CancelRequested(f"task {self.task_id} ({self.command}) is being cancelled: {self._cancel_reason}")
         self.refuse_if_over()
@@ -242,8 +242,8 @@ class Context(Attempt):
 
         One per attempt. ``async with`` gives an ``AsyncConnection`` of psycopg; in a plain function ``with`` gives a
         ``Connection``. With ``sqlalchemy=True`` they give an ``AsyncSession`` and a ``Session``, which are flushed when
-        the block ends. To commit or to roll back by oneself raises ``TransactionEndRefused``. Raises ``ExtraMissing``
-        when SQLAlchemy, or greenlet for an ``AsyncSession``, is not installed.
+        the block ends. An explicit commit or rollback raises ``TransactionEndRefused``. Raises ``ExtraMissing`` when
+        SQLAlchemy, or greenlet for an ``AsyncSession``, is not installed.
         """
         if not isinstance(sqlalchemy, bool):  # pyright: ignore[reportUnnecessaryIsInstance] - callers are not all typed
             raise RequestRefused(f"sqlalchemy is {shown(sqlalchemy)}, expected true or false")
@@ -259,7 +259,7 @@ class Context(Attempt):
     def snooze(self, delay: Duration, reason: str = "") -> Coroutine[Any, Any, NoReturn]:
         """End this attempt now and run the task again after ``delay`` (seconds, or a timedelta); never returns.
 
-        It gives the slot back and counts neither as a failure nor as an interruption, so a task can snooze without end;
+        It frees the slot and counts neither as a failure nor as an interruption, so a task can snooze without limit;
         ``catchment task show`` has the count. The handler starts from the beginning. What this attempt spawned, and
         what it wrote in ``ctx.transaction()``, is dropped. The task keeps its place: its lane waits for it.
 
@@ -276,7 +276,7 @@ class Context(Attempt):
         raise self._snooze(Snoozed(delay=as_timedelta(delay, name="delay"), reason=reason))
 
     def sleep_until(self, when: datetime, reason: str = "") -> Awaitable[None]:
-        """Go on if that time has come; else end this attempt, as ``snooze`` does, and run the task again then.
+        """Continue if that time has come; else end this attempt, as ``snooze`` does, and run the task again then.
 
         So a handler that begins with ``await ctx.sleep_until(when)`` does the rest at that time. In a plain function,
         write ``ctx.sleep_until(when)`` without ``await``. Raises ``RequestRefused`` for a time without a zone, or one

@@ -50,9 +50,9 @@ class _Handle(Generic[R_co]):
 
 
 class Task(_Handle[R_co]):
-    """A task that was asked for; ``id`` is its id. Made by ``command.enqueue(…)`` and ``command.task(id)``.
+    """A handle of a task; ``id`` is its id. Returned by ``command.enqueue(…)`` and ``command.task(id)``.
 
-    Two handles of one task are equal; those of apps with different DSNs are not.
+    Two handles of the same task are equal, unless their apps have different DSNs.
     """
 
     __slots__ = ("_verbs",)
@@ -62,22 +62,24 @@ class Task(_Handle[R_co]):
         self._verbs = verbs
 
     async def result(self, *, timeout: Duration | None = None) -> R_co:  # noqa: ASYNC109 - names the state on expiry
-        """Wait until the task has settled and return what its handler, or its join, has returned.
+        """Wait until the task has settled and return the result of its handler or its join.
 
-        It comes back by the return annotation of the handler: a model as a model, a datetime as a datetime. Without an
-        annotation, and from ``app.task(id)``, it is a JSON value. A merged task has its survivor's.
+        The result has the type of the return annotation of the handler: a model is a model again, a datetime a
+        datetime. Without an annotation, and from ``app.task(id)``, it is a JSON value. A merged task has the result of
+        its survivor.
 
-        Raises ``TaskFailed``, ``TaskCancelled``, ``ResultTimeout`` (the task goes on), ``TaskNotFound`` or
-        ``ValueUnreadable``. Cancelling the wait does not touch the task. A connection that gives no answer for 15
-        seconds is replaced, and the wait goes on; ``ResultTimeout`` comes within a second after ``timeout``, with or
-        without an answer. A server that refuses connections raises ``ServerUnavailable``. After five seconds the logger
-        ``catchment.client`` warns if no live worker has the command, or its queue is paused, or its lane is halted.
+        Raises ``TaskFailed``, ``TaskCancelled``, ``ResultTimeout`` (the task continues), ``TaskNotFound`` or
+        ``ValueUnreadable``. Cancelling the wait does not affect the task. A connection that does not answer for 15
+        seconds is replaced, and the wait continues; ``ResultTimeout`` is raised within a second after ``timeout``, with
+        or without an answer. A server that refuses connections raises ``ServerUnavailable``. After five seconds the
+        logger ``catchment.client`` warns if no live worker has the command, or its queue is paused, or its lane is
+        halted.
         """
         return self._read(await self._verbs.wait(self.id, timeout, self._expected))
 
     async def cancel(self, reason: str | None = None) -> str:
-        """Ask the task and everything under it to stop; returns ``cancelled``, ``cancelling``, or the state in which
-        it had settled before."""
+        """Cancel the task and everything under it; returns ``cancelled``, ``cancelling``, or the state in which it had
+        already settled."""
         return await self._verbs.cancel(self.id, reason, self._expected)
 
     async def retry(self) -> str:
@@ -85,16 +87,15 @@ class Task(_Handle[R_co]):
         return await self._verbs.retry(self.id, self._expected)
 
     async def info(self) -> TaskInfo:
-        """The task as it stands now; raises ``TaskNotFound`` or ``ValueUnreadable``.
+        """The current state of the task; raises ``TaskNotFound`` or ``ValueUnreadable``.
 
-        A settled task can be asked for as long as it is kept: a week if it completed, else 30 days, unless the
-        schedule ``task_cleanup`` says otherwise. Its result can be asked for as long.
+        A settled task and its result are kept for a week if it completed, else for 30 days, unless the schedule
+        ``task_cleanup`` says otherwise.
         """
         return await self._verbs.info(self.id, self._expected)
 
     async def why(self) -> Why:
-        """Why the task waits: everything that holds it back now, each with what changes it; raises
-        ``TaskNotFound``."""
+        """Why the task waits: every cause, with the command that resolves it; raises ``TaskNotFound``."""
         return await self._verbs.why(self.id, self._expected)
 
 

@@ -19,9 +19,9 @@ DEEPEST = 32_767
 class Limit:
     """At most ``max_running`` tasks at a time, or ``rate`` starts in each ``per``, or both, over all workers.
 
-    ``key`` names the parameters whose values are limited one by one: ``Limit("customer_id", max_running=2)`` lets two
-    tasks of each customer run. Without a key the limit is that of the whole command. A task holds its place from the
-    moment it is let in until it has settled, its children and retries included; a retry is not counted as a start.
+    ``key`` names the parameters whose values are limited separately: ``Limit("customer_id", max_running=2)`` lets two
+    tasks of each customer run. Without a key the limit applies to the whole command. A task holds its place from when
+    it may start until it has settled, its children and retries included; a retry is not counted as a start.
     """
 
     key: str | Iterable[str] = ()

@@ -13,7 +13,7 @@ class TaskFilter(logging.Filter):
     ``worker_id`` of the task whose handler it comes from, and ``trace_id`` and ``span_id`` of the current span of
     OpenTelemetry.
 
-    All are None elsewhere, so a format string can name them. What a record has already, from ``extra``, is kept. Every
+    All are None outside a handler, so a format string can always name them. Values from ``extra`` are kept. Every
     record passes.
     """
 

@@ -38,7 +38,7 @@ class SyncRequest(Generic[P, R]):
         return f"<SyncRequest of {self._command.name}>"
 
     def enqueue(self, /, *args: P.args, **kwargs: P.kwargs) -> SyncTask[R]:
-        """Make a task with the arguments of the handler; as ``Command.enqueue``, blocking."""
+        """Enqueue a task with the arguments of the handler; as ``Command.enqueue``, blocking."""
         command, verbs = self._command, self._client.sync_verbs
         text = command.payload.dump(command.payload.bind(args, kwargs))
         return SyncTask(
@@ -46,7 +46,7 @@ class SyncRequest(Generic[P, R]):
         )
 
     def enqueue_many(self, items: Iterable[Item[R]], *, batch_size: int = BATCH_SIZE) -> list[SyncTask[R]]:
-        """Make one task for each item, all or none, in their order; as ``Command.enqueue_many``, blocking."""
+        """Enqueue one task for each item, all or none, in their order; as ``Command.enqueue_many``, blocking."""
         command, verbs = self._command, self._client.sync_verbs
         ids = verbs.make_many(command, items, self._options, check_count(batch_size, name="batch_size"))
         expected = self._options.expected(command.name)
@@ -64,7 +64,7 @@ class SyncRequest(Generic[P, R]):
     ) -> SyncRequest[P, R]:
         """The same request with these options; as ``Command.using``.
 
-        ``conn`` is a connection that blocks: of psycopg or psycopg2, a ``Session`` or ``Connection`` of SQLAlchemy, or
+        ``conn`` is a synchronous connection: of psycopg or psycopg2, a ``Session`` or ``Connection`` of SQLAlchemy, or
         Django's ``connection`` or its alias.
         """
         options = self._options.using(lane=lane, priority=priority, at=at, delay=delay, conn=conn, app=app)
@@ -98,7 +98,7 @@ class Request(Generic[P, R]):
         return self._command.name
 
     async def enqueue(self, /, *args: P.args, **kwargs: P.kwargs) -> Task[R]:
-        """Make a task with the arguments of the handler, and return a handle of it.
+        """Enqueue a task with the arguments of the handler, and return a handle of it.
 
         The task exists when this returns; with ``using(conn=…)`` it exists when the caller's transaction commits. The
         command is registered before its first task if it is missing, in the same transaction; one that exists is not
@@ -109,7 +109,7 @@ class Request(Generic[P, R]):
 
         When the server gives no answer for a minute, and its session does not work on the call either, this and every
         other verb raises ``OutcomeUnknown``: the call may or may not have taken effect. A call that waits for a lock on
-        the server goes on, except behind a transaction pooler. A connection of the caller has no such limit.
+        the server keeps waiting, except behind a transaction pooler. A connection of the caller has no such limit.
         """
         command, verbs = self._command, self._client.verbs
         text = command.payload.dump(command.payload.bind(args, kwargs))
@@ -123,10 +123,10 @@ class Request(Generic[P, R]):
         return Item(command.name, command.name_json, text, self._options)
 
     async def enqueue_many(self, items: Iterable[Item[R]], *, batch_size: int = BATCH_SIZE) -> list[Task[R]]:
-        """Make one task for each item, all or none, and return their handles in the order of the items.
+        """Enqueue one task for each item, all or none, and return their handles in the order of the items.
 
         Items are made by ``command.item(…)``. An item may have a lane, from ``command.using(lane=…).item(…)``. Other
-        options are one for all: ``command.using(priority=…).enqueue_many(…)``. Raises what ``enqueue`` raises.
+        options apply to all items: ``command.using(priority=…).enqueue_many(…)``. Raises what ``enqueue`` raises.
         """
         command, verbs = self._command, self._client.verbs
         ids = await verbs.make_many(command, items, self._options, check_count(batch_size, name="batch_size"))
@@ -160,7 +160,7 @@ class Request(Generic[P, R]):
         return Request(self._command, options, self._client if app is None else app)
 
     def task(self, task_id: int) -> Task[R]:
-        """A handle of a task of this command that exists already.
+        """A handle of an existing task of this command.
 
         Its verbs raise ``TaskNotFound`` for a task of another command. ``app.task(id)`` takes a task of any command.
         """
