@@ -322,6 +322,21 @@ def test_a_missing_or_wrong_extension_says_what_to_install(monkeypatch: pytest.M
         extensions.new_instance()
 
 
+def test_an_instance_prints_no_progress_in_an_interactive_session() -> None:
+    """For ``python -c`` and in a notebook DuckDB draws a bar on stdout."""
+    ask = "select current_setting('enable_progress_bar')"
+    script = f"""
+import duckdb
+from catchment.lake.duck.extensions import new_instance
+instance, folder = new_instance()
+print(duckdb.sql({ask!r}).fetchone(), instance.sql({ask!r}).fetchone())
+instance.close()
+folder.remove()
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout == "(True,) (False,)\n"
+
+
 def test_a_database_without_a_lake_says_so(db: str) -> None:
     with pytest.raises(LakeUnavailable) as raised:
         Duck.open(db, LakeSettings(**SETTINGS))

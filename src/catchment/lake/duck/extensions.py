@@ -72,6 +72,8 @@ def new_instance(temp_directory: str | None = None) -> tuple[DuckDBPyConnection,
     instance = duckdb.connect(
         ":memory:", config={"autoinstall_known_extensions": False, "autoload_known_extensions": False}
     )
+    # In a notebook and for python -c it draws a bar on stdout, which is the program's.
+    instance.execute("SET enable_progress_bar = false")
     for file in files:
         instance.execute(f"LOAD {literal(str(file))}")
     # The day of a time with a zone must not depend on where a worker runs.
