@@ -32,6 +32,10 @@ PHRASES = {
     r"\bdefaults to the [\w ]+'s(?=[,.;])": "name what belongs to it: the command's priority",
     r"\bunless given\b": "Defaults to X.",
     r"\bas the \w+'s(?=[,.;])": "like App.enqueue",
+    r"\bconsidered and left\b": "rejected",
+    r"\bfor ever\b(?! happen)": "forever",
+    r"\bmend (?:it|the|them|what)\b|\bto be mended\b": "fix, correct",
+    r"\bhow far (?:it|that|they) (?:is|are)\b": "progress",
 }
 PATTERN = re.compile("|".join(f"({phrase})" for phrase in PHRASES), re.IGNORECASE | re.MULTILINE)
 ADVICE = list(PHRASES.values())
