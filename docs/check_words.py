@@ -36,6 +36,8 @@ PHRASES = {
     r"\bfor ever\b(?! happen)": "forever",
     r"\bmend (?:it|the|them|what)\b|\bto be mended\b": "fix, correct",
     r"\bhow far (?:it|that|they) (?:is|are)\b": "progress",
+    r"\bwithout further words\b": "by default",
+    r"\bbefore its equals\b": "ahead of others of the same priority",
 }
 PATTERN = re.compile("|".join(f"({phrase})" for phrase in PHRASES), re.IGNORECASE | re.MULTILINE)
 ADVICE = list(PHRASES.values())
