@@ -69,7 +69,9 @@ class Dev:
     def wait_for(self, text: str, count: int = 1) -> None:
         """Wait until it has said this, as often as that."""
         try:
-            wait_until(lambda: len(re.findall(text, self.said)) >= count or self.process.poll() is not None)
+            wait_until(
+                lambda: len(re.findall(text, self.said)) >= count or self.process.poll() is not None, seconds=200
+            )
         finally:
             assert len(re.findall(text, self.said)) >= count, self.said
 
@@ -385,6 +387,7 @@ def test_a_worker_that_dies_is_started_again(tmp_path: Path, db: str, engine: En
 
 
 @pytest.mark.long
+@pytest.mark.timeout(900)
 def test_the_embedded_server_needs_nothing(tmp_path: Path, started: ExitStack, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "shop.py").write_text(BOOK)
     data = tmp_path / "data"
