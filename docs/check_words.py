@@ -26,7 +26,8 @@ PHRASES = {
     r"\b(?:somebody|someone)\b": "who: a user, another session",
     r"\bwhoever\b": "who: the caller, the worker that",
     r"\bof (?:its|their) own\b": "its own …, a separate …",
-    r"\bthat (?:is|are) none\b": "invalid",
+    r"\bof our own\b": "our, a separate …",
+    r"\bthat (?:is|are) (?-i:none)\b": "invalid",
     r"\b(?:left|leave|leaves|leaving) out\b": "skipped, omitted",
     r"\bgive?s? back what\b": "returns",
     r"\bdefaults to the [\w ]+'s(?=[,.;])": "name what belongs to it: the command's priority",
@@ -38,6 +39,11 @@ PHRASES = {
     r"\bhow far (?:it|that|they) (?:is|are)\b": "progress",
     r"\bwithout further words\b": "by default",
     r"\bbefore its equals\b": "ahead of others of the same priority",
+    r"\bbecame of\b": "the state, the outcome",
+    r"\bif need be\b": "if necessary, if it does not exist",
+    r"\bany number of times\b": "repeatedly",
+    r"\bshows? what there is\b": "shows all queues, lists the tables",
+    r"\bmay be given again\b": "can be repeated",
 }
 PATTERN = re.compile("|".join(f"({phrase})" for phrase in PHRASES), re.IGNORECASE | re.MULTILINE)
 ADVICE = list(PHRASES.values())

@@ -68,7 +68,7 @@ BARE = {"Request", "Item", "TaskFilter"}
 DECORATORS = {("App", "command"), ("App", "middleware"), ("Command", "join")}
 MADE_BY_USERS = {"App", "Retry", "Limit", "RetryLater", "GiveUp", "Schema", "connect", "migrate"}
 MADE_BY_USERS |= {"lazy_app", "print_json", "print_rows"}
-# For whoever runs a handler, not for who writes one.
+# For code that runs a handler, not for handlers.
 INTERNAL = {
     ("Context", "mark_cancelled"),
     ("Context", "record"),

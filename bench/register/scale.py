@@ -1,4 +1,5 @@
-"""A round costs what changed, not what there is: the same edits at one, two and four times the size."""
+"""The cost of a round depends on what changed, not on the size of the register: the same edits at one, two and four
+times the size."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Wait for a person to approve, for days if need be.
+"""Wait for a person to approve, if necessary for days.
 
 The task reads the decision from a table and snoozes until it is there. Meanwhile it holds no slot, no thread and no
 connection.

@@ -43,7 +43,7 @@ class RegisterUpgrade(Upgrade):
 def migrate(
     conn: Connection[Any], *, on_step: Callable[[str], None] | None = None, roles: bool | None = None
 ) -> RegisterUpgrade:
-    """Bring the engine and the register up to date. Safe to run any number of times, and by several processes at once.
+    """Upgrade the engine and the register. Safe to run repeatedly, and by several processes at once.
 
     What a newer version wrote is not changed; ``RegisterMismatch`` is raised if this one cannot work with it. ``roles``
     is as for ``catchment.migrate``.

@@ -163,7 +163,7 @@ def test_statements_come_from_standard_input_and_twice_is_once(cli: Cli, lake_ca
 REFUSED = [
     (["describe", "nope"], "there is no dynamic table main.nope"),
     (["refresh", "nope"], "there is no dynamic table main.nope"),
-    (["refresh"], "name tables, or say --all"),
+    (["refresh"], "name tables, or pass --all"),
     (["explain"], "name a table, or a file"),
     (["alter", "totals"], "there is nothing to change"),
     (["alter", "totals", "--set", "colour"], "'colour' is not PROPERTY=VALUE"),

@@ -52,7 +52,7 @@ class Apps:
             if (dsn is None) != (chosen is None) or target_of(dsn) != target_of(chosen):
                 raise RequestRefused(
                     f"{place} uses {named(chosen)}, and {other} uses {named(dsn)}: one worker serves one database",
-                    hint="Run a worker for each, or say which database is served for all of them: --dsn …",
+                    hint="Run a worker for each, or choose one database for all of them: --dsn …",
                 )
         return chosen
 

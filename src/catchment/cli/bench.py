@@ -103,7 +103,7 @@ def _wait(is_done: Any) -> None:
     while not is_done():
         if time.monotonic() > until:
             raise RequestRefused(
-                f"not done after {PATIENCE:g} s", hint="Try fewer --tasks; see that workers can start."
+                f"not done after {PATIENCE:g} s", hint="Try fewer --tasks, and check that workers can start."
             )
         time.sleep(0.005)
 
@@ -145,7 +145,7 @@ def _own_database(dsn: str) -> Generator[str]:
         except psycopg.errors.InsufficientPrivilege as error:
             raise RequestRefused(
                 f"{admin.info.user} may not create a database to measure in",
-                hint="Use a user with CREATEDB, or leave --dsn out to measure on Catchment's own server.",
+                hint="Use a user with CREATEDB, or omit --dsn to measure on Catchment's own server.",
             ) from error
         try:
             where = make_conninfo(dsn, dbname=name)

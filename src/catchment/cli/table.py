@@ -198,7 +198,7 @@ def alter(
     """
     properties = dict(_pair(change) for change in changes or ())
     if not properties and rename_to is None:
-        raise RequestRefused("there is nothing to change", hint="Say --set PROPERTY=VALUE or --rename-to NAME.")
+        raise RequestRefused("there is nothing to change", hint="Pass --set PROPERTY=VALUE or --rename-to NAME.")
     with open_lake(dsn, lake, name) as used:
         if properties:
             used.alter(name, **properties)

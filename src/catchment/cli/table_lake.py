@@ -102,7 +102,9 @@ def read_text(source: str) -> str:
 
 def choose(lake: Lake, names: list[str] | None, is_all: bool) -> list[str]:
     if is_all == bool(names):
-        raise RequestRefused("name tables, or say --all", hint="'catchment table list' shows what there is.")
+        raise RequestRefused(
+            "no table given: name tables, or pass --all", hint="'catchment table list' shows all tables."
+        )
     return [_quoted(table.name) for table in lake.tables()] if is_all else list(names or ())
 
 

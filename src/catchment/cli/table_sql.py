@@ -59,7 +59,7 @@ def sql(
     catchment table sql "SELECT region, sum(amount) FROM orders GROUP BY region"
     """
     if as_csv + as_json + (parquet is not None) > 1:
-        raise RequestRefused("--json, --csv and --parquet do not go together", hint="Say one of them.")
+        raise RequestRefused("--json, --csv and --parquet do not go together", hint="Pass only one of them.")
     text = _read(query, file)
     moment = None if at is None else _moment(at)
     with open_lake(dsn, lake) as used, _told():
@@ -77,7 +77,7 @@ def sql(
 
 def _read(query: str | None, file: str | None) -> str:
     if query is not None and file is not None:
-        raise RequestRefused("a query and --file do not go together", hint="Say one of them.")
+        raise RequestRefused("a query and --file do not go together", hint="Pass only one of them.")
     if query is None and file is None and sys.stdin.isatty():
         raise RequestRefused("there is no query", hint='Such as: catchment table sql "SELECT count(*) FROM orders"')
     if query not in (None, "-"):

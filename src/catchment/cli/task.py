@@ -319,7 +319,8 @@ def retry(
 
 
 def _each(task_ids: list[int], act: Callable[[int], str], *, as_json: bool) -> dict[int, str]:
-    """Do it to every task, and show what became of each, also of those before an error that ends it; returns that."""
+    """Do it to every task, and show the outcome of each, also of those before an error that ends it; returns the
+    outcomes."""
     done: list[dict[str, Any]] = []
     refused: list[tuple[int, RequestRefused]] = []
     try:

@@ -144,7 +144,7 @@ def _ask(question: str, said: str) -> None:
     answer = "" if sys.stdin is None else sys.stdin.readline()  # pyright: ignore[reportUnnecessaryComparison] - <&-
     if not answer:
         errors.print()
-        raise RequestRefused(f"{said}; nothing was done", hint="To do it without a question: --yes")
+        raise RequestRefused(f"{said}; nothing was done", hint="To skip this question: --yes")
     if answer.strip().lower() not in ("y", "yes"):
         raise typer.Abort
 

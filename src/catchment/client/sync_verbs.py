@@ -183,5 +183,5 @@ def _check_may_block() -> None:
     raise RequestRefused(
         "result() of a task from sync, in an async handler: it would block the event loop of the worker, and the task"
         " might never run",
-        hint="Leave sync out and await: task = await command.enqueue(…), then await task.result().",
+        hint="Omit sync and await: task = await command.enqueue(…), then await task.result().",
     )

@@ -139,7 +139,7 @@ JSON = "application/json"
 
 
 class ActionAnswer(Answer):
-    """What an action did, in a sentence, what became of its subject, and the page of what it made."""
+    """What an action did, in a sentence, the new state of its subject, and the page of what it made."""
 
     message: str
     state: str | None

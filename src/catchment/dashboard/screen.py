@@ -94,7 +94,7 @@ B = TypeVar("B", bound=Query)
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What an action did, in a sentence. ``state`` is what became of its subject, ``to`` the page of what it made."""
+    """What an action did, in a sentence. ``state`` is the new state of its subject, ``to`` the page of what it made."""
 
     message: str
     state: str | None = None

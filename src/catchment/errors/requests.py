@@ -7,14 +7,14 @@ from catchment.errors.base import RequestRefused
 
 class CommandNotRegistered(RequestRefused):
     """``CM002``: no such command is registered. Start a worker with the app that defines it, or call
-    ``app.register()``; ``catchment command list`` shows what there is.
+    ``app.register()``; ``catchment command list`` shows all commands.
 
     Also: a command of the app is not registered, and this user may not register it.
     """
 
 
 class QueueNotRegistered(RequestRefused):
-    """``CM003``: no such queue is registered. Register it: ``catchment queue list`` shows what there is."""
+    """``CM003``: no such queue is registered. Register it: ``catchment queue list`` shows all queues."""
 
 
 class PayloadRefused(RequestRefused):

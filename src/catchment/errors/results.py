@@ -59,7 +59,7 @@ class TaskCancelled(ResultMissing):
             f"task {task_id} ({command}) was cancelled: {reason}{f' ({children})' if children else ''}",
             task_id=task_id,
             command=command,
-            hint=f"'catchment task show {task_id}' has its story; "
+            hint=f"'catchment task show {task_id}' shows its history; "
             f"'catchment task retry {root_id}' runs what did not complete again.",
         )
         self.reason = reason

@@ -69,8 +69,8 @@ class Lake:
     """The lake of a database, made if it has none, and the verbs for its dynamic tables. For code without asyncio; from
     one thread.
 
-    Without a ``dsn`` the environment variable ``CATCHMENT_DSN`` decides, and without that a server of our own is
-    started. ``address`` is where the data are, or are to be: a path, a URL such as ``s3://bucket/lake``, or parts (see
+    ``dsn`` defaults to the environment variable ``CATCHMENT_DSN``, and without that the embedded server is started.
+    ``address`` is where the data are, or are to be: a path, a URL such as ``s3://bucket/lake``, or parts (see
     ``CATCHMENT_LAKE``); a database that has a lake needs none. Names are as in SQL: ``orders_by_day``,
     ``reporting.totals``, with double quotes where SQL needs them.
 
@@ -412,7 +412,7 @@ class Lake:
 
 
 def _not_replaced(made: TableInfo, refreshes: Sequence[RefreshInfo]) -> LakeError:
-    """Why a new definition did not take its place: the failure that came first, or what became of it."""
+    """Why a new definition did not take its place: the failure that came first, or the state of its refresh."""
     missed = [item for item in refreshes if item.state != "SUCCEEDED"] or list(refreshes)
     item = min(missed, key=lambda item: (not item.is_failed, item.state == "UPSTREAM_FAILED"))
     return LakeError(

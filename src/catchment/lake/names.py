@@ -15,7 +15,7 @@ DT_SCHEMA = "dt"
 """The lake schema that holds the content of dynamic tables."""
 
 HIDDEN = "__"
-"""What the names of our own columns start with; a definition may not have such an output."""
+"""The prefix of the names of hidden columns; a definition may not have such an output."""
 
 RID = "__rid"
 """The row id of a source row."""

@@ -68,7 +68,8 @@ class LakeSettings(Settings):
     )
 
     lake_memory_limit: str | None = Field(
-        None, description="Memory of DuckDB in this process, such as 1300MB; default: 60 % of what there is."
+        None,
+        description="Memory of DuckDB in this process, such as 1300MB. Defaults to 60 % of the memory of the machine.",
     )
     lake_threads: int | None = Field(None, ge=1, description="Threads of DuckDB in this process; default: all cores.")
     lake_temp_directory: str | None = Field(

@@ -213,6 +213,6 @@ class WorkerPort:
         self._transactions.abandon(context)
 
     async def leave(self, context: Attempt) -> None:
-        """Roll back what is still open, whatever became of the handler; raises ``TransactionEndRefused`` if it has
+        """Roll back what is still open, however the handler ended; raises ``TransactionEndRefused`` if it has
         committed."""
         await self._transactions.leave(context)

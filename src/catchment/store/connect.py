@@ -72,7 +72,7 @@ def start_up_options(dsn: str, settings: Mapping[str, str]) -> str:
 
 
 def may_prepare() -> bool:
-    """May statements be prepared? ``$CATCHMENT_PREPARE`` says no behind a pooler that cannot pass that on."""
+    """May statements be prepared? ``$CATCHMENT_PREPARE`` is false behind a pooler that does not support it."""
     value = os.environ.get(PREPARE_VARIABLE, "")
     if value.lower() not in _YES + _NO:
         raise RequestRefused(

@@ -19,7 +19,7 @@ def translate(error: Exception) -> Exception:
         return errors.LakeUnavailable(
             f"the database has no lake, or an older one: {report.message}",
             code="NO_LAKE",
-            hint="Say where its data are to be kept: --lake or CATCHMENT_LAKE.",
+            hint="Set where its data is stored: --lake or CATCHMENT_LAKE.",
         )
     if isinstance(error, psycopg.DataError) and error.sqlstate is None and "NUL" in str(error):
         return errors.RequestRefused("a text contains a NUL character, which PostgreSQL cannot store")

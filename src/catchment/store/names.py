@@ -30,4 +30,4 @@ def check_names(conn: Connection[Any], *, queue: str | None = None, command: str
 
 
 def _hint(alike: str | None, shows: str) -> str:
-    return f"Did you mean {alike}?" if alike else f'"{shows}" shows what there is.'
+    return f"Did you mean {alike}?" if alike else f'"{shows}" shows all names.'

@@ -42,7 +42,7 @@ async def now(conn: AsyncConnection[Any]) -> datetime:
 
 
 async def count_since(conn: AsyncConnection[Any], since: Mark) -> dict[str, int]:
-    """What became of the tasks that were unsettled then or have been made since: their number by state."""
+    """The number, by state, of the tasks that were unsettled then or have been created since."""
     cursor = await conn.execute(
         "select t.state, pg_catalog.count(*) from worker.tasks as t"
         " where t.id operator(pg_catalog.=) any (%s::bigint[])"

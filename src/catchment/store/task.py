@@ -61,7 +61,7 @@ def task_tree(conn: Connection[Any], task_id: int, *, limit: int, state: str | N
 
 
 def cancel(conn: Connection[Any], task_id: int, reason: str) -> str:
-    """Ask for a task and everything under it to stop; returns what became of it."""
+    """Ask for a task and everything under it to stop; returns its state."""
     return fetch_value(conn, _CANCEL, task_id, reason)
 
 
@@ -128,7 +128,7 @@ def run_schedule(conn: Connection[Any], name: str) -> int:
 
 
 def schedule_history(conn: Connection[Any], name: str, *, limit: int) -> list[Row]:
-    """What became of the times of a schedule, the newest first."""
+    """The outcome of each time of a schedule, newest first."""
     return fetch_rows(
         conn, "select * from worker.schedule_history(%(name)s::text, %(limit)s::integer)", name=name, limit=limit
     )

@@ -55,7 +55,7 @@ class Scope:
 
 
 class _Done:
-    """What there is to await when nothing is to be waited for."""
+    """An awaitable for when there is nothing to wait for."""
 
     __slots__ = ()
 

@@ -1,4 +1,4 @@
-"""``catchment register import-job``: what became of imported files, and decisions about them."""
+"""``catchment register import-job``: the state of imports, and decisions about them."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def delete(job_id: JobId, dsn: Dsn = None, as_json: Json = False) -> None:
 
 
 def _change(dsn: str | None, job_id: int, change: LiteralString, outcome: str, *, as_json: bool) -> None:
-    """Change a job, and say what became of it."""
+    """Change a job, and print its new state."""
     with open_register(dsn) as conn:
         conn.execute(change, [job_id])
         job = _found(conn, job_id)
@@ -121,7 +121,7 @@ def job_rows(conn: Connection[Any], job_id: int, *, limit: int | None = None) ->
 
 
 def print_summary(job: Row) -> None:
-    """What became of a job, in a few lines."""
+    """The state of a job, in a few lines."""
     console.print(f"job {job['id']} ({job['slug']}): {job['state'].replace('_', ' ')}", markup=False)
     console.print(
         f"  {job['total_rows'] or 0} rows, {job['imported_rows']} imported, {job['error_rows']} with errors,"

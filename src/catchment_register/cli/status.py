@@ -27,7 +27,7 @@ ROUND = (
     "seconds",
     "seconds_to_units",
 )
-# What there is room for in a wide terminal alone.
+# Columns that only fit into a wide terminal.
 ROUND_EXTRA = ("establishments", "legal_units", "enterprises")
 JOB = ("job_id", "slug", "state", "total_rows", "imported_rows", "error_rows")
 JOB_EXTRA = ("analysis_percent", "import_percent")

@@ -27,9 +27,9 @@ _STOP_SECONDS = 5
 
 @contextmanager
 def working(conn: Connection[Any], dsn: str | None, *, starts: bool) -> Generator[GoesOn]:
-    """A worker of our own beside what is done here, if asked for. It ends by itself when it is idle, and is stopped
-    when the server of our connection is gone: it would wait for a server that nobody may start again. Gives a question:
-    whether anybody may still be at work."""
+    """A worker in the background, if asked for. It ends by itself when it is idle, and is stopped when the server of
+    our connection is gone: it would wait for a server that nobody may start again. Gives a question: whether anybody
+    may still be at work."""
     if not starts:
         yield always
         return

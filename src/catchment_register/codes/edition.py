@@ -69,7 +69,7 @@ def find_standard(conn: Connection[Any], code: str | None = None) -> Edition:
 
 
 def use_region_version(conn: Connection[Any], code: str) -> int:
-    """The id of a version of the regions, made if need be; the first one becomes the configured one."""
+    """The id of a version of the regions, created if it does not exist; the first one becomes the configured one."""
     with conn.transaction():
         conn.execute("insert into register.region_version (code) values (%s) on conflict do nothing", [code])
         row = conn.execute("select id from register.region_version where code = %s", [code]).fetchone()

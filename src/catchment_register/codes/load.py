@@ -35,8 +35,8 @@ def load_codes(
 ) -> Loading:
     """Write what was read. ``replaces``: codes that are not in the file are disabled, those that are stay as they are.
 
-    ``version`` is the edition of the list: a version of regions, which is made if need be, or a standard of activities;
-    without one the configured edition. Several codes are written or none.
+    ``version`` is the edition of the list: a version of regions, which is created if it does not exist, or a standard
+    of activities; without one the configured edition. Several codes are written or none.
     """
     with REGISTER.translated(), conn.transaction():
         edition = find_edition(conn, kind, version)

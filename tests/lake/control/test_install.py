@@ -195,7 +195,7 @@ def test_without_an_address_there_must_be_a_lake(engine_db: str, settings: LakeS
     with pytest.raises(LakeUnavailable, match="no lake yet") as raised:
         install_lake(engine_db, None, settings)
     assert raised.value.code == "NO_LAKE"
-    assert raised.value.hint == "Say where its data are to be kept: --lake or CATCHMENT_LAKE."
+    assert raised.value.hint == "Set where its data is stored: --lake or CATCHMENT_LAKE."
     with psycopg.connect(engine_db) as conn:
         assert not has_lake(conn)
 

@@ -35,7 +35,7 @@ async def read_groups(reader: Reader, scope_id: int, counts: Mapping[TaskState, 
 
 
 def groups_of(rows: list[Row], counts: Mapping[TaskState, int]) -> list[Group]:
-    """Scale what was looked at to what there is, state by state."""
+    """Scale the counts of a sample to all tasks, state by state."""
     looked: defaultdict[str, int] = defaultdict(int)
     for row in rows:
         if row["bin"] is None:

@@ -1,4 +1,4 @@
--- table: what there is to know about one dynamic table beside its row in the list. Counts stop at %(most)s.
+-- table: the details of one dynamic table beside its row in the list. Counts stop at %(most)s.
 select d.definition, d.properties, d.reason as mode_reason, d.strategy, d.buckets, d.created_at,
        d.layout -> 'visible' as columns, f.data_snapshot, s.files, s.bytes,
        (select jsonb_agg(jsonb_build_object('action', c.action, 'count', c.n, 'ms', c.ms) order by c.action)

@@ -251,7 +251,7 @@ class Control:
                 [ref.schema, ref.name],
             ).fetchone()
         if row is None:
-            raise TableNotFound(f"there is no dynamic table {ref}", hint="'catchment table list' shows what there is.")
+            raise TableNotFound(f"there is no dynamic table {ref}", hint="'catchment table list' shows all tables.")
         return row[0]
 
     def lost_names(self) -> list[LostName]:

@@ -131,7 +131,7 @@ def _install(
         raise LakeUnavailable(
             "this database has no lake yet",
             code="NO_LAKE",
-            hint="Say where its data are to be kept: --lake or CATCHMENT_LAKE.",
+            hint="Set where its data is stored: --lake or CATCHMENT_LAKE.",
         )
     _check_place(where, address)
     site = LAKE.find_site(conn)
@@ -253,7 +253,7 @@ def _check_place(installed: LakeAddress, asked: LakeAddress | None) -> None:
         raise RequestRefused(
             f"the lake of this database is at {installed.data_path} (schema {installed.metadata_schema}), "
             f"not at {asked.data_path} (schema {asked.metadata_schema})",
-            hint="A database has one lake: leave --lake and CATCHMENT_LAKE away, or use another database.",
+            hint="A database has one lake: omit --lake and CATCHMENT_LAKE, or use another database.",
         )
 
 

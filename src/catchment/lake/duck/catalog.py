@@ -188,7 +188,7 @@ def read_address(conn: Conn) -> LakeAddress:
         raise LakeUnavailable(
             "this database has no lake yet",
             code="NO_LAKE",
-            hint="Say where its data are to be kept: --lake or CATCHMENT_LAKE.",
+            hint="Set where its data is stored: --lake or CATCHMENT_LAKE.",
         )
     return LakeAddress(data_path=row[0], metadata_schema=row[1])
 

@@ -24,7 +24,7 @@ from catchment.errors import (
 )
 
 VETO = "catchment veto:"
-"""What the texts of our own refusals begin with."""
+"""The prefix of the texts of our refusals."""
 
 _LONGEST = 1000
 

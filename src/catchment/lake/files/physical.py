@@ -1,6 +1,6 @@
 """Puts dynamic tables into the lake, and takes them out: the table that holds the rows, and the view that has the name.
 
-Both happen in one commit, which the guard makes one with the change of our own tables. All of it under the commit lock.
+Both happen in one commit, which the guard makes atomic with the change of our tables. All of it under the commit lock.
 A table that has content is replaced in two: first the table for the new rows is made, and the commit that fills it lets
 the name lead to it. Readers see the old rows until then, and for good if that commit never comes.
 """

@@ -156,22 +156,22 @@ def _refusal(source: Source, text: str) -> RequestRefused:
     if "not utf-8 encoded" in text or "encoding" in text.partition("\n")[0]:
         return RequestRefused(
             f"{where}: the text is not in the encoding that was expected",
-            hint=f"{NOTHING} Say --encoding; known are {', '.join(ENCODINGS)}.",
+            hint=f"{NOTHING} Set --encoding to one of {', '.join(ENCODINGS)}.",
         )
     if column is not None:
         return RequestRefused(
             f"{where}, column {column[1]}: {column[2]}",
-            hint=f"{NOTHING} Mend the value, or load it as text: --type {column[1]}=VARCHAR",
+            hint=f"{NOTHING} Fix the value, or load it as text: --type {column[1]}=VARCHAR",
         )
     if count is not None:
         return RequestRefused(
             f"{where}: {count[2]} values, and there are {count[1]} columns",
-            hint=f"{NOTHING} Mend the line: values with a {source.delimiter!r} in them need quotes.",
+            hint=f"{NOTHING} Fix the line: values with a {source.delimiter!r} in them need quotes.",
         )
     place = _JSON_PLACE.search(text)
     if place is not None:
-        return RequestRefused(f"{where}, {place[1]}: {place[2].strip()}", hint=f"{NOTHING} Mend the file.")
-    return RequestRefused(f"{where}: {_first(text)}", hint=f"{NOTHING} Mend the file.")
+        return RequestRefused(f"{where}, {place[1]}: {place[2].strip()}", hint=f"{NOTHING} Fix the file.")
+    return RequestRefused(f"{where}: {_first(text)}", hint=f"{NOTHING} Fix the file.")
 
 
 def _first(text: str) -> str:

@@ -135,7 +135,7 @@ def _kind(path: str, options: Options) -> tuple[str, bool, bool]:
             hint=f"Say --format {', --format '.join(FORMATS)}; or name it {', '.join(_ENDINGS)}, with .gz if you like.",
         )
     if kind not in FORMATS:
-        raise RequestRefused(f"the format {kind!r} is not known", hint=f"Known are {', '.join(FORMATS)}.")
+        raise RequestRefused(f"the format {kind!r} is not known", hint=f"Supported formats: {', '.join(FORMATS)}.")
     return kind, is_gzip, ending in (".ndjson", ".jsonl")
 
 
@@ -181,7 +181,7 @@ def _header(path: str, is_gzip: bool, options: Options) -> tuple[tuple[str, ...]
         line = 1 + error.object[: error.start].count(b"\n")
         raise _wrong_encoding(path, line, f"byte {error.object[error.start]:#x} is not valid there") from error
     except (csv.Error, EOFError, gzip.BadGzipFile) as error:
-        raise RequestRefused(f"{path}, line 1: {error}", hint=f"{NOTHING} Mend the first line.") from error
+        raise RequestRefused(f"{path}, line 1: {error}", hint=f"{NOTHING} Fix the first line.") from error
     names = options.columns or tuple(names)
     _check_names(path, names)
     return names, delimiter
@@ -216,5 +216,5 @@ def check_different(path: str, names: Sequence[str], hint: str) -> None:
 def _wrong_encoding(path: str, line: int, why: str, better: str = "latin-1") -> RequestRefused:
     return RequestRefused(
         f"{path}, line {line}: the text is not in the encoding that was expected: {why}",
-        hint=f"{NOTHING} Say --encoding {better}; known are {', '.join(ENCODINGS)}.",
+        hint=f"{NOTHING} Try --encoding {better}; supported: {', '.join(ENCODINGS)}.",
     )

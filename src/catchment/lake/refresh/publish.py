@@ -261,7 +261,7 @@ def _read_deletes(duck: Duck, deletes: Sequence[str]) -> tuple[frozenset[int], i
 
 
 def _publish(duck: Duck, control: Control, conn: Connection[Any], change: _Change) -> Published:
-    """Commit, again and again if need be. Other attempts of this refresh are refused by the guard, not here."""
+    """Commit, with retries. Other attempts of this refresh are refused by the guard, not here."""
     began = time.perf_counter()
     for attempt in range(1, TRIES + 1):
         try:

@@ -336,7 +336,7 @@ def as_row(answer: Any) -> dict[str, Any]:
 
 def as_json(answer: Any) -> dict[str, Any]:
     """An answer as the command line writes it with ``--json``. Every answer of a kind has the same fields: what is not
-    known is null, what there is none of an empty list, and a span is a number of seconds whose name says so."""
+    known is null, what has no entries is an empty list, and a span is a number of seconds whose name says so."""
     row: dict[str, Any] = {}
     for item in fields(answer):
         value = getattr(answer, item.name)

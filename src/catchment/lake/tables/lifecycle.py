@@ -215,7 +215,7 @@ def drop_replacement(duck: Duck, control: Control, conn: Connection[Any], dt_id:
 def _stored(conn: Connection[Any], dt_id: int) -> dict[str, Any]:
     rows = fetch_rows(conn, _STORED, id=dt_id)
     if not rows:
-        raise TableNotFound(f"there is no dynamic table {dt_id}", hint="'catchment table list' shows what there is.")
+        raise TableNotFound(f"there is no dynamic table {dt_id}", hint="'catchment table list' shows all tables.")
     return rows[0]
 
 

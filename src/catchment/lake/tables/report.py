@@ -89,7 +89,7 @@ def _show(conn: Conn, dt_id: int) -> Row:
 
 
 def _not_found(dt_id: int) -> TableNotFound:
-    return TableNotFound(f"there is no dynamic table {dt_id}", hint="'catchment table list' shows what there is.")
+    return TableNotFound(f"there is no dynamic table {dt_id}", hint="'catchment table list' shows all tables.")
 
 
 def history(

@@ -22,7 +22,7 @@ Report = Callable[[int, int], None]
 
 
 def run(call: str) -> Generator[str]:
-    """Run a call in a thread, and yield what there is to say about it."""
+    """Run a call in a thread, and yield messages about it."""
     request = json.loads(call)
     if request["log"] is not None:
         _log(*request["log"])

@@ -1,6 +1,6 @@
 """The driver of a worker, seen from the worker: started when a call needs it, replaced when it has ended.
 
-Nothing here waits for Ray. A call hears what there is to hear; how long it listens is its own business (``waiting``).
+Nothing here waits for Ray. A call gets all messages; how long it listens is up to the call (``waiting``).
 """
 
 from __future__ import annotations

@@ -164,7 +164,7 @@ create table if not exists worker.schedule_run (
   constraint schedule_run_made_has_task  check ((task_id is not null) = (fate in ('made', 'by_hand')))
 );
 comment on table worker.schedule_run is
-  'What became of the times of each schedule, the last 1000. missed_from: the first of the times that this one stands '
+  'The outcome of each time of each schedule, the last 1000. missed_from: the first of the times that this one stands '
   'for. overlap and missed: no task was made, by the policy of that name.';
 
 create table if not exists worker.schedule_source (

@@ -1,6 +1,6 @@
--- write_lanes: lane rows, by position, get a new head, a new beginning or a new end; null leaves what there is. With
--- every other way to read a table switched off, rows can only be fetched by their position, whatever the planner takes
--- the table for.
+-- write_lanes: lane rows, by position, get a new head, a new beginning or a new end; null leaves the value. With every
+-- other way to read a table switched off, rows can only be fetched by their position, whatever the planner takes the
+-- table for.
 --
 --   plan    position
 create or replace function worker.write_lanes(

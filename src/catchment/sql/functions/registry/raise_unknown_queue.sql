@@ -3,7 +3,7 @@
 --   raises  CM003 no such queue is registered
 create or replace function worker.raise_unknown_queue(
   p_queue  text,
-  p_hint   text default '"catchment queue list" shows what there is.'
+  p_hint   text default '"catchment queue list" shows all queues.'
 )
   returns void
   language plpgsql security definer set search_path = pg_catalog, pg_temp

@@ -31,7 +31,7 @@ begin
     raise exception using
       errcode = 'CM003',
       message = format('unknown queue %L', p_queue),
-      hint = 'Register it in worker.queue_registry; "catchment queue list" shows what there is.';
+      hint = 'Register it in worker.queue_registry; "catchment queue list" shows all queues.';
   end if;
   if not p_commits then
     perform worker.hold_meters(case when p_queue is not null then array[p_queue] end);

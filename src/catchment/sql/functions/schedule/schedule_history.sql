@@ -1,5 +1,5 @@
--- schedule_history: what became of the times of a schedule, the newest first: tasks that were made with their states,
--- and times that got none, with the policy that says so.
+-- schedule_history: the outcome of each time of a schedule, newest first: tasks that were made with their states, and
+-- times that got none, with the policy that says so.
 --
 --   raises  CM018 an option has an invalid value
 create or replace function worker.schedule_history(

@@ -1,5 +1,5 @@
 -- complete_parent_if_ready: has the parent of this child settled? Settling a child closes its scope by itself; this
--- closes one that was left open by hand, and may be called any number of times.
+-- closes one that was left open by hand, and may be called repeatedly.
 --
 --   locks   scope rows deepest first; then lanes and ready rows
 --   plan    walk

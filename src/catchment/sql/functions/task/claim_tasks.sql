@@ -50,7 +50,7 @@ begin
       raise exception using
         errcode = 'CM003',
         message = format('unknown queue %L', v_queue),
-        hint = 'Register it in worker.queue_registry; "catchment queue list" shows what there is.';
+        hint = 'Register it in worker.queue_registry; "catchment queue list" shows all queues.';
     end if;
     if not v_is_known then
       raise exception using

@@ -50,7 +50,7 @@ begin
         'Did you mean ' || worker.alike(p_command, array(select c.command from worker.command_registry as c)) || '?',
         'A worker registers the commands of its app when it starts, which takes a moment: catchment worker --app '
         'MODULE:APP, or call app.register(). A command with a SQL handler is a row of worker.command_registry. '
-        '"catchment command list" shows what there is.');
+        '"catchment command list" shows all commands.');
   end if;
   select q.queue_id into v_queue_id from worker.queue_registry as q where q.queue = v_command.queue;
   v_kind := left(v_command.handler_kind, 1);

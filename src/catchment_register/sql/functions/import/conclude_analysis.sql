@@ -1,6 +1,6 @@
 -- conclude_analysis: all rows are understood; a person looks at them, or they go in.
 --
---   analysing_data -> waiting_for_review   asked for, or errors were found and nobody said otherwise
+--   analysing_data -> waiting_for_review   requested, or errors were found and a review was not ruled out
 --   analysing_data -> processing_data      else
 create or replace function register.conclude_analysis(p_job_id integer)
   returns void

@@ -1,4 +1,4 @@
--- settle_refresh: a refresh ends. What has been published has succeeded, whatever became of its task afterwards. The
+-- settle_refresh: a refresh ends. What has been published has succeeded, whatever happened to its task afterwards. The
 -- time of a success, from when it could start, enters the expectation of the next one. Failures of scheduled rounds are
 -- counted, and too many in a row suspend the table; any success resets the count. If it has written files outside of
 -- the catalog, or may have, they are swept.

@@ -1,6 +1,5 @@
 -- abandoned: new definitions that never took the place of a table and never will: given up, or made by a session that
--- died before it asked for the first refresh. What there is of them in the lake is the table
--- dt.t<stored_id>g<generation>.
+-- died before it asked for the first refresh. All that the lake has of them is the table dt.t<stored_id>g<generation>.
 create or replace function lake.abandoned()
   returns table (id bigint, stored_id bigint, generation integer)
   language sql stable security definer set search_path = pg_catalog, pg_temp
