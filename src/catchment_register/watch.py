@@ -81,7 +81,7 @@ def watch_round(conn: Connection[Any], goes_on: GoesOn = always) -> Iterator[Eve
 
 
 def find_job(conn: Connection[Any], job_id: int) -> dict[str, Any] | None:
-    """A job with how far it is."""
+    """A job with its progress."""
     with conn.cursor(row_factory=dict_row) as cursor:
         return cursor.execute("select * from register.import_job_progress where id = %s", [job_id]).fetchone()
 

@@ -174,7 +174,7 @@ def _children(counted: dict[str, Any]) -> str:
 
 
 def _follow(conn: Connection[Any], task_id: int) -> None:
-    """Show how far it is until it has ended. Ctrl-C leaves it running."""
+    """Show its progress until it has ended. Ctrl-C leaves it running."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     try:
         with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as progress:

@@ -57,7 +57,7 @@ def jittered(interval: float) -> float:
 
 
 def as_timeout(timeout: Duration | None) -> timedelta | None:
-    """The time limit as a timedelta; None waits for ever."""
+    """The time limit as a timedelta; None waits forever."""
     return None if timeout is None else as_timedelta(timeout, name="timeout")
 
 

@@ -20,7 +20,7 @@ Kind = Literal["text", "integer", "number", "boolean", "choice", "json"]
 
 MOST_FIELDS = 40
 _DEEPEST = 40
-# References can make a small schema take for ever. The worker checks what is not looked at here.
+# References can make a small schema take forever. The worker checks what is not looked at here.
 _MOST_STEPS = 50_000
 _TYPES = {"string": "text", "integer": "integer", "number": "number", "boolean": "boolean"}
 # As payloads have what JSON lacks.

@@ -1,6 +1,6 @@
 """Encodes values of handlers as JSON text that jsonb can hold.
 
-Whatever goes wrong (a value that raises, recurses for ever or is too large) becomes a ``ResultRefused``: it would go
+Whatever goes wrong (a value that raises, recurses forever or is too large) becomes a ``ResultRefused``: it would go
 wrong again at the next attempt.
 """
 

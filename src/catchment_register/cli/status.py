@@ -1,4 +1,4 @@
-"""``catchment register status``: what is going on, how far it is, and how the last rounds went."""
+"""``catchment register status``: what is running, its progress, and how the last rounds ended."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ class Tail:
             for ends in self._follower.look(conn):
                 self._has_checked = self._has_checked or bool(ends)
                 self._show(conn, ends)
-            if not self._has_checked:  # nothing matches so far: a name that nothing has would stay silent for ever
+            if not self._has_checked:  # nothing matches so far: a name that nothing has would stay silent forever
                 self._has_checked = True
                 check_names(conn, queue=self._filters.queue, command=self._filters.command)
             time.sleep(max(TICK, REST * (time.monotonic() - began)))

@@ -1,4 +1,4 @@
-"""*Scope*: a task and its children: how far they are, when they will have ended, and what each did when.
+"""*Scope*: a task and its children: their progress, when they will have ended, and what each did when.
 
 Nothing here grows with the number of children: the engine keeps the counts, a page of children is read by an index, and
 what is shown of each command is a sample of them in a large scope.

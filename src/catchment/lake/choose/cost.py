@@ -9,7 +9,7 @@ first.
 Before there are samples of incremental refreshes, what one has to read and join (``delta.effort``) is compared with
 what a full one takes: a join of eighteen tables that have all changed is eighteen joins of eighteen tables. One sample
 is enough to refresh fully from then on; after ``MEMORY`` refreshes it is forgotten and the guess decides again, so that
-one slow moment does not decide for ever.
+one slow moment does not decide forever.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Which keys a change touches.
 
 For every relation there is a *support*: a set of rows that contains each row whose multiplicity differs between the old
-and the new version, as it is at one of them. Too many rows are harmless, a missing one leaves the table wrong for ever.
+and the new version, as it is at one of them. Too many rows are harmless, a missing one leaves the table wrong forever.
 The support of a table is its delta. Those of blocks are built from the supports of their sources, one source at a time:
 the sources before it are read as they are now, those after it as they were. One side of every join is thus the old one,
 which is what finds rows whose partners went in the same window.

@@ -195,7 +195,7 @@ def _delimiter(path: str, line: str) -> str:
 
 
 def _check_names(path: str, names: Sequence[str]) -> None:
-    hint = f"{NOTHING} Mend the first line; for a file without names: --columns a,b,c"
+    hint = f"{NOTHING} Fix the first line; for a file without names: --columns a,b,c"
     for place, name in enumerate(names, 1):
         if not name.strip() or "\0" in name:
             raise RequestRefused(f"{path}, line 1: column {place} has no name", hint=hint)

@@ -75,7 +75,7 @@ def call_of(
     limit: int = 0,
     set_up: str | None = None,
 ) -> dict[str, Any]:
-    """A call of the command at ``path``, or of a ``function`` that takes a text and says how far it is."""
+    """A call of the command at ``path``, or of a ``function`` that takes a text and reports its progress."""
     has_log = FORMAT_VARIABLE in os.environ
     return {
         "path": path,

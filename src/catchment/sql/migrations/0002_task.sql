@@ -223,7 +223,7 @@ create table if not exists worker.snoozed (
 ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 500);
 comment on table worker.snoozed is
   'Tasks whose handlers have snoozed: how often, and until when the last time. One row for each, however often: a '
-  'handler can wait for something by snoozing, for ever.';
+  'handler can wait for something by snoozing, forever.';
 
 create table if not exists worker.pending_key (
   dedup_key  text not null,

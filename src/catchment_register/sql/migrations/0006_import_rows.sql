@@ -140,7 +140,7 @@ create table register.import_data (
 ) with (autovacuum_analyze_threshold = 2000000000);
 comment on table register.import_data is
   'Rows as understood: codes as ids, dates and numbers as such. stat_value: by the id of the variable. errors and '
-  'warnings: by the column of the file that has to be mended. A row with errors is not imported.';
+  'warnings: by the column of the file to fix. A row with errors is not imported.';
 -- Reports of rows, in the order of the file.
 create index import_data_errors on register.import_data (job_id, row_no) where has_error or warnings is not null;
 

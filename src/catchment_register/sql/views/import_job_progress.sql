@@ -28,4 +28,4 @@ select j.id, j.slug, j.snapshot ->> 'definition' as definition, j.snapshot ->> '
           coalesce(sum(b.rows - b.error_rows) filter (where b.processed_at is not null), 0)::integer as imported_rows
      from register.import_batch as b
     where b.job_id = j.id) as b;
-comment on view register.import_job_progress is 'Import jobs and how far they are.';
+comment on view register.import_job_progress is 'Import jobs and their progress.';

@@ -1,4 +1,4 @@
--- said_when: a time for people, the same in every session: in UTC, with how far it is from p_now.
+-- said_when: a time for people, the same in every session: in UTC, with its distance from p_now.
 create or replace function worker.said_when(
   p_at   timestamptz,
   p_now  timestamptz

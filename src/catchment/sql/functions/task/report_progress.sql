@@ -1,4 +1,4 @@
--- report_progress: a running task tells how far it is.
+-- report_progress: a running task reports its progress.
 --
 --   locks   the running row
 --   raises  CM001 the claim was lost

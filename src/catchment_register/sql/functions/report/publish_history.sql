@@ -1,5 +1,5 @@
 -- publish_history: what the children have staged becomes the history, or the history by facet, and is taken away; the
--- report says in the same transaction how far it is. The history by facet is the last report, so the round is closed
+-- report records its progress in the same transaction. The history by facet is the last report, so the round is closed
 -- with it: now everything that it took has arrived everywhere.
 --
 --   raises  RG010 staged rows were lost in a crash; RG015 a report does not agree with its units

@@ -22,7 +22,7 @@ as $$
     select r.* from register.round as r where r.state = 'open'
   ),
   stage as materialized (
-    -- Of tasks outside the open round none tells how far it is.
+    -- Tasks outside the open round report no progress.
     select distinct on (w.seq) w.phase, w.seq, w.step, w.weight, o.state, o.progress
       from register.open_tasks(array(select w.step from register.pipeline_step_weight as w)) as o
       join register.pipeline_step_weight as w on w.step = o.command
