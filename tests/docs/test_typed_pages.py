@@ -75,6 +75,7 @@ def _run(folder: Path, *command: str) -> str:
 
 
 @pytest.mark.long
+@pytest.mark.timeout(900)
 @pytest.mark.parametrize("check", often(by_pyright, now_and_then=[by_mypy]))
 def test_the_programs_of_the_pages_are_typed(check: Callable[[Path, list[str]], str], tmp_path: Path) -> None:
     pages = write_programs(tmp_path)
