@@ -197,6 +197,17 @@ def test_rhythm_that_could_never_work_is_refused_at_entry(engine: Engine, rhythm
         engine.conn.execute(f"update worker.schedule set {sets} where name = 'x'", list(rhythm.values()))
 
 
+def test_the_list_of_time_zones_is_read_once_for_each(engine: Engine) -> None:
+    """It costs 25 ms: a worker with a thousand schedules could not declare them within its lease."""
+    insert = "insert into worker.schedule (name, command, cron, timezone) values (%s, 'act', '0 6 * * *', 'XYZ+3')"
+    with refused(engine, "CM016"):
+        engine.conn.execute(insert, ["first"])
+    engine.conn.execute("alter table worker.schedule disable trigger check_schedule")
+    engine.conn.execute(insert, ["first"])
+    engine.conn.execute("alter table worker.schedule enable trigger check_schedule")
+    engine.conn.execute(insert, ["second"])
+
+
 def test_interval_of_infinity_is_refused(engine: Engine) -> None:
     if engine.conn.info.server_version < 170000:
         pytest.skip("intervals are finite before PostgreSQL 17")

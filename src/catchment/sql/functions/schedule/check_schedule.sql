@@ -8,14 +8,16 @@ create or replace function worker.check_schedule()
 as $$
 declare
   c_longest constant interval := '100 years';
+  v_is_new  boolean := tg_op = 'INSERT' or (new.timezone, new.cron) is distinct from (old.timezone, old.cron);
 begin
   if new.every not between interval '1 second' and c_longest then
     perform worker.refuse_schedule(
       format('schedule %L: every is %s, expected one second to 100 years', new.name, new.every),
       'Give a positive interval such as ''1 hour'', or a cron expression.');
   end if;
-  -- The list of time zones is read from files: only when there is need.
-  if (tg_op = 'INSERT' or (new.timezone, new.cron) is distinct from (old.timezone, old.cron))
+  -- The list of time zones is read from hundreds of files: once for each zone, however many schedules have it.
+  if v_is_new
+     and not exists (select from worker.schedule as s where s.timezone = new.timezone)
      and not exists (select from pg_timezone_names as z where lower(z.name) = lower(new.timezone)) then
     perform worker.refuse_schedule(
       format('schedule %L: time zone %L is unknown', new.name, new.timezone),
@@ -23,7 +25,7 @@ begin
   end if;
   perform worker.check_time(new.next_at, format('schedule %L: next_at', new.name),
                             'Leave it out to count from now; set enabled to false to stop the schedule.');
-  if new.cron is not null then
+  if v_is_new and new.cron is not null then
     perform worker.next_cron(new.cron, new.timezone, worker.now());
   end if;
   if tg_op = 'UPDATE' and new.next_at is not distinct from old.next_at then
