@@ -65,6 +65,10 @@ def test_each_failed_task_is_one_event_with_its_command_task_and_attempt(engine:
     seen = next(event for event in events.values() if event["exception"]["values"][-1]["value"] == "no such shelf")
     assert (seen["tags"]["attempt"], seen["tags"]["queue"], seen["transaction"]) == (2, "reported", "stumble")
     assert seen["exception"]["values"][-1]["stacktrace"]["frames"][-1]["function"] == "stumble"
+    frames = seen["exception"]["values"][-1]["stacktrace"]["frames"]
+    assert [frame["module"] for frame in frames if "no such shelf" in str(frame.get("vars"))] == [
+        "tests.contrib.reported_app"
+    ], "payloads are in the handler's own frames alone, where Sentry's scrubber finds them by their names"
 
     # structlog, in a coroutine and in a thread.
     said = [line for line in lines("structlog") if line["event"] == "tries"]
