@@ -6,6 +6,7 @@ import os
 import re
 import signal
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime, time
 from decimal import Decimal
 from pathlib import Path
@@ -17,6 +18,7 @@ import pytest
 from catchment.errors import LakeUnavailable, RequestRefused
 from catchment.lake import Lake
 from catchment.lake.duck.address import LakeAddress
+from catchment.lake.duck.duck import Duck
 from catchment.lake.load import load as loading
 from catchment.lake.settings import LakeSettings
 from tests.fixtures.lake import install_lake
@@ -212,6 +214,52 @@ def test_dates_and_times_that_would_be_cut_or_lost_are_refused(lake: Lake, lake_
     lake.load("times.csv", into="times")
     midnight = datetime(2026, 11, 18, tzinfo=UTC)
     assert lake_case.rows("times") == [(midnight.date(), time(10), datetime(2026, 11, 18, 9, 30), midnight)]
+
+
+_ZONED = "TIMESTAMP WITH TIME ZONE"
+KEPT: list[tuple[str, str, str, list[Any]]] = [
+    ("a.csv", "x\n01/02/2026\n03/04/2026\n", "VARCHAR", ["01/02/2026", "03/04/2026"]),
+    ("b.csv", "x\n99999999999999999998\n1\n", "DECIMAL(38,0)", [Decimal(1), Decimal("99999999999999999998")]),
+    ("c.csv", "x\n12345678901234567\n1.5\n", "DECIMAL(38,1)", [Decimal("1.5"), Decimal("12345678901234567.0")]),
+    ("d.csv", "x\n12345678901234567\n1e2\n", "VARCHAR", ["12345678901234567", "1e2"]),
+    ("e.csv", "x\n1.5\n1e2\n", "DOUBLE", [1.5, 100.0]),
+    ("f.json", '{"x": 99999999999999999999}\n', "DECIMAL(38,0)", [Decimal("99999999999999999999")]),
+    ("g.json", '{"x": "2026-01-01T00:00:00+02:00"}\n', _ZONED, [datetime(2025, 12, 31, 22, tzinfo=UTC)]),
+    ("h.json", '{"x": "2026-01-01T00:00:00"}\n', "TIMESTAMP", [datetime(2026, 1, 1)]),
+    ("i.json", '{"x": {"t": "2026-01-01T00:00:00Z"}}\n', "STRUCT(t VARCHAR)", [{"t": "2026-01-01T00:00:00Z"}]),
+]  # fmt: skip
+
+
+def test_no_value_is_changed_by_the_type_that_is_found_for_it(lake: Lake, tmp_path: Path) -> None:
+    for number, (name, text, kind, values) in enumerate(KEPT):
+        (tmp_path / name).write_text(text)
+        done = lake.load(name, into=f"kept{number}")
+        assert (name, done.columns[0].type) == (name, kind)
+        assert lake.read(f"SELECT x FROM kept{number} ORDER BY x").rows() == [(value,) for value in values], name
+    lake.query("CREATE TABLE given (x DOUBLE)")
+    lake.query("CREATE TABLE moments (x TIMESTAMP)")
+    for name, table in (("b.csv", "given"), ("f.json", "given"), ("g.json", "moments"), ("a.csv", "moments")):
+        with pytest.raises(RequestRefused, match="does not fit into"):
+            lake.load(name, into=table)
+
+
+def test_the_snapshot_of_a_load_is_that_of_its_own_commit(
+    lake: Lake, lake_case: LakeCase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    transaction = Duck.transaction
+
+    @contextmanager
+    def then_others_commit(duck: Duck) -> Iterator[None]:
+        with transaction(duck):
+            yield
+        with foreign_client(lake_case) as other:
+            other.execute("INSERT INTO theirs.main.orders VALUES (9, 9)")
+
+    monkeypatch.setattr(Duck, "transaction", then_others_commit)
+    before = lake_case.head()
+    done = lake.load("good.csv", into="orders")
+    assert (done.snapshot, lake_case.head()) == (before + 1, before + 2)
+    assert lake.read("orders", at=done.snapshot).rows() == [(1, Decimal("1.50")), (2, Decimal("2.25"))]
 
 
 def test_a_load_whose_lock_is_lost_does_not_commit_files_that_a_sweep_may_have_taken(

@@ -10,6 +10,7 @@ import duckdb
 from catchment.errors import RequestRefused
 from catchment.lake.duck.duck import Duck
 from catchment.lake.load.reading import read_call, refusing, shortened
+from catchment.lake.load.safe import whole_numbers_fit
 from catchment.lake.load.sources import NOTHING, Options, Source
 from catchment.lake.names import literal, quoted
 from catchment.lake.types import Column
@@ -17,6 +18,7 @@ from catchment.lake.types import Column
 Files = Sequence[tuple[Source, Sequence[Column]]]
 
 _EXACT = re.compile(r"U?(?:TINY|SMALL|BIG|HUGE)?INT(?:EGER)?|DECIMAL\(\d+,\s*(?P<scale>\d+)\)")
+_ROUNDED = ("DOUBLE", "FLOAT")
 # The CSV reader cuts what does not fit into one of these, or makes NULL of it, without a word.
 _TIME = re.compile(r"DATE|TIME.*")
 # Types that the lake lacks or stores with less than they have.
@@ -140,9 +142,10 @@ def check_values(
         name = next(item.name for item in given if item.name.lower() == column.name.lower())
         if kind == column.type or not _is_risky(duck, source, kind, column.type):
             continue
-        as_text = {name: "VARCHAR"} if source.format == "csv" else None
-        call = read_call(source, options, as_text)
-        fits = _fits("x", "VARCHAR" if as_text else kind, column.type)
+        # Only the text has the zone of a time of JSON, and the digits of a number of CSV.
+        is_text = source.format == "csv" or (source.format == "json" and _TIME.fullmatch(column.type) is not None)
+        call = read_call(source, options, _types_to_read(source, given, name if is_text else None))
+        fits = _fits("x", "VARCHAR" if is_text else kind, column.type)
         with refusing(source):
             rows = duck.rows(
                 f"SELECT n, CAST(x AS VARCHAR) FROM (SELECT row_number() OVER () AS n, {quoted(name)} AS x FROM {call})"
@@ -155,12 +158,22 @@ def check_values(
             )
 
 
+def _types_to_read(source: Source, given: Sequence[Column], as_text: str | None) -> dict[str, str] | None:
+    if source.format == "csv" and as_text is not None:
+        return {as_text: "VARCHAR"}
+    if source.format == "json":
+        return {column.name: "VARCHAR" if column.name == as_text else column.type for column in given}
+    return None
+
+
 def _is_risky(duck: Duck, source: Source, kind: str, wanted: str) -> bool:
     if source.format == "csv":
-        is_cut = kind in ("DOUBLE", "FLOAT") and _EXACT.fullmatch(wanted) is not None
-        return is_cut or _TIME.fullmatch(wanted) is not None
-    return not duck.value(f"SELECT can_cast_implicitly(CAST(NULL AS {kind}), CAST(NULL AS {wanted}))") or (
-        kind in ("DOUBLE", "FLOAT") and wanted != "DOUBLE"
+        is_cut = kind in _ROUNDED and _EXACT.fullmatch(wanted) is not None
+        return is_cut or _TIME.fullmatch(wanted) is not None or (kind not in _ROUNDED and wanted in _ROUNDED)
+    if wanted in _ROUNDED:
+        return kind not in ("FLOAT", wanted)
+    return kind in _ROUNDED or not duck.value(
+        f"SELECT can_cast_implicitly(CAST(NULL AS {kind}), CAST(NULL AS {wanted}))"
     )
 
 
@@ -168,7 +181,9 @@ def _fits(x: str, kind: str, wanted: str) -> str:
     """The condition under which a value stays the same."""
     cast = f"TRY_CAST({x} AS {wanted})"
     if kind not in ("VARCHAR", "JSON"):
-        return f"CAST({cast} AS {kind}) = {x}"
+        return f"TRY_CAST({cast} AS {kind}) = {x}"
+    if wanted in _ROUNDED:
+        return f"{cast} IS NOT NULL AND {whole_numbers_fit(x, cast)}"
     if kind == "VARCHAR" and _TIME.fullmatch(wanted):
         return _fits_time(x, cast, wanted)
     exact = _EXACT.fullmatch(wanted)

@@ -16,6 +16,7 @@ from catchment.lake.duck import catalog
 from catchment.lake.duck.duck import Duck
 from catchment.lake.load.fitting import Files, check_names, check_types, check_values, common_columns
 from catchment.lake.load.reading import columns_of, shortened
+from catchment.lake.load.safe import safe_columns
 from catchment.lake.load.sources import Options, Source
 from catchment.lake.names import DT_SCHEMA, HIDDEN, quoted
 from catchment.lake.types import Column, SourceTable, TableRef
@@ -88,7 +89,7 @@ def fit(
                 f"the lake has no schema {ref.schema}",
                 hint=f"Make it: lake.query('CREATE SCHEMA {quoted(ref.schema)}')",
             )
-    files = [(source, columns_of(duck, source, options)) for source in sources]
+    files = [(source, safe_columns(duck, source, columns_of(duck, source, options), options)) for source in sources]
     names = [column.name for column in files[0][1]] if table is None else list(table.columns)
     of = shortened(sources[0].path) if table is None else str(table.ref)
     check_names(files, names, of=of, is_table=table is not None)

@@ -1,0 +1,91 @@
+"""Types that keep each value, where those that DuckDB finds in CSV and JSON files would change one.
+
+DuckDB takes 01/02/2026 for a date, by a guess of what comes first, whole numbers beyond 64 bits for rounded ones, and
+times of JSON for local ones, whatever zone they name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from catchment.lake.duck.duck import Duck
+from catchment.lake.load.reading import read_call, refusing
+from catchment.lake.load.sources import Options, Source
+from catchment.lake.names import literal, quoted
+from catchment.lake.types import Column
+
+MOST_DIGITS = 38
+_ZONED = "TIMESTAMP WITH TIME ZONE"
+_TIMES = ("DATE", "TIMESTAMP", _ZONED)
+_PLAIN_TIMESTAMP = re.compile(r"\bTIMESTAMP\b(?! WITH)")
+# The year comes first, so that nobody can misread it.
+_YEAR_FIRST = r"\s*[+-]?\d{4,}[-/]\d{1,2}[-/]\d{1,2}(\D.*)?"
+_HAS_ZONE = r".*\d:\d\d(\.\d+)?\s*[^\s\d.:].*"
+_INNER_ZONE = r'"[^"]*\d:\d\d(\.\d+)?\s*(Z|[+-]\d\d)[^"]*"'
+_NUMBER = r"\s*[+-]?\d*\.?\d*\s*"
+_BEFORE = r"[+-]?0*(\d*)"
+_AFTER = r"\.(\d*)"
+_WHOLE = r"\s*[+-]?\d+\s*"
+
+
+def safe_columns(duck: Duck, source: Source, columns: Sequence[Column], options: Options) -> list[Column]:
+    """The columns of a text file, with types that can hold what is written there. One more look at the file, if it has
+    times or rounded numbers."""
+    doubtful = [column for column in columns if _looks(source, column)]
+    if source.format == "parquet" or not doubtful:
+        return list(columns)
+    as_text = {column.name: column.type for column in columns} if source.format == "json" else {}
+    as_text |= {column.name: "VARCHAR" if _is_flat(column) else "JSON" for column in doubtful}
+    looks = [look for column in doubtful for look in _looks(source, column)]
+    with refusing(source):
+        ((*seen,),) = duck.rows(f"SELECT {', '.join(looks)} FROM {read_call(source, options, as_text)}")
+    safe: dict[str, str] = {}
+    for column in doubtful:
+        count = len(_looks(source, column))
+        safe[column.name] = _safe_type(column.type, seen[:count])
+        del seen[:count]
+    return [Column(column.name, safe.get(column.name, column.type)) for column in columns]
+
+
+def whole_numbers_fit(x: str, cast: str) -> str:
+    """The condition under which a text that is a whole number is not rounded."""
+    exact = f"TRY_CAST({cast} AS DECIMAL({MOST_DIGITS},0)) = TRY_CAST({x} AS DECIMAL({MOST_DIGITS},0))"
+    return f"(NOT regexp_full_match({x}, {literal(_WHOLE)}) OR coalesce({exact}, false))"
+
+
+def _is_flat(column: Column) -> bool:
+    return column.type == "DOUBLE" or column.type in _TIMES
+
+
+def _looks(source: Source, column: Column) -> list[str]:
+    """What has to be known about the values of a column."""
+    x = quoted(column.name)
+    if column.type == "DOUBLE":
+        return [
+            f"bool_and({whole_numbers_fit(x, f'TRY_CAST({x} AS DOUBLE)')})",
+            f"bool_and(regexp_full_match({x}, {literal(_NUMBER)}))",
+            f"max(length(regexp_extract({x}, {literal(_BEFORE)}, 1)))",
+            f"max(length(regexp_extract({x}, {literal(_AFTER)}, 1)))",
+        ]
+    if column.type in _TIMES:
+        zones = f"bool_or(regexp_full_match({x}, {literal(_HAS_ZONE)}))" if source.format == "json" else "false"
+        return [f"bool_and(trim({x}) = '' OR regexp_full_match({x}, {literal(_YEAR_FIRST)}))", zones]
+    if source.format == "json" and _PLAIN_TIMESTAMP.search(column.type):
+        return [f"bool_or(regexp_matches(CAST({x} AS VARCHAR), {literal(_INNER_ZONE)}))"]
+    return []
+
+
+def _safe_type(kind: str, seen: Sequence[Any]) -> str:
+    if kind == "DOUBLE":
+        fits, is_plain, before, after = seen
+        if fits is not False:
+            return kind
+        return f"DECIMAL({MOST_DIGITS},{after})" if is_plain and before + after <= MOST_DIGITS else "VARCHAR"
+    if kind in _TIMES:
+        is_clear, has_zone = seen
+        if is_clear is False:
+            return "VARCHAR"
+        return _ZONED if has_zone else kind
+    return _PLAIN_TIMESTAMP.sub("VARCHAR", kind) if seen[0] else kind
