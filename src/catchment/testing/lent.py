@@ -76,6 +76,21 @@ class LentPool(Pool):
         """It is the test's to close."""
 
 
+class TwinPool(LentPool):
+    """The same for a connection whose owner has rows and values of another kind, such as Django's."""
+
+    @contextmanager
+    def connection(
+        self,
+        *,
+        is_look: bool = False,  # noqa: ARG002
+        until: float | None = None,  # noqa: ARG002
+    ) -> Generator[Connection[Any]]:
+        _begin(self._conn)
+        with twin_of(self._conn, Connection[Any]) as twin, twin.transaction():
+            yield twin
+
+
 class AsyncLentPool(AsyncPool):
     """The same connection for an event loop, for one coroutine at a time."""
 

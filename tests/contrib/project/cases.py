@@ -6,6 +6,7 @@ import asyncio
 from datetime import timedelta
 from typing import Any
 
+from asgiref.sync import async_to_sync, sync_to_async
 from django.core.checks import run_checks
 from django.core.exceptions import ImproperlyConfigured
 from django.db import DatabaseError, connection, connections, transaction
@@ -16,9 +17,10 @@ from django_tasks.exceptions import InvalidTaskError, TaskResultDoesNotExist
 from django_tasks.signals import task_enqueued, task_finished, task_started
 from psycopg.conninfo import conninfo_to_dict
 
-from catchment import RequestRefused, SchemaMismatch
-from catchment.contrib.django import app
+from catchment import RequestRefused, SchemaMismatch, ServerUnavailable
+from catchment.contrib.django import TasksBackend, app
 from catchment.contrib.django.connections import dsn_of
+from catchment.contrib.django.migrate import hint_of
 from catchment.contrib.django.settings import read_settings
 from catchment.contrib.django.test import drain, run_inline
 from catchment.testing import in_database
@@ -93,6 +95,43 @@ class Drain(TestCase):
         self.assertEqual(drain(), {"failed": 1})
         self.assertEqual(run_inline(tasks.write, text="b", then="fail").state, "failed")
         self.assertEqual(Note.objects.count(), 2)
+
+
+class Words(TestCase):
+    def test_options_of_tasks_that_do_not_exist_are_left_to_the_check(self) -> None:
+        backend: Any = TasksBackend(
+            "default", {"QUEUES": ["reports"], "OPTIONS": {"max_attempt": 3, "max_attempts": 2}}
+        )
+        self.assertEqual([message.id for message in backend.check()], ["catchment.E003"])
+        backend.define(tasks.double)
+
+    def test_a_server_that_does_not_answer_is_a_matter_of_databases(self) -> None:
+        self.assertIn("DATABASES['default']", str(hint_of(ServerUnavailable("no connection", hint="Check --dsn"))))
+
+
+class Handles(TestCase):
+    """All of an app is in the transaction of the test, in async code too. Each case finds nothing of the others."""
+
+    def test_a_task_is_found_by_its_handle(self) -> None:
+        task = tasks.write.sync.enqueue(text="kept")
+        self.assertEqual(task.info().state, "pending")
+        self.assertEqual(drain(), {"completed": 1})
+        self.assertEqual(task.result(timeout=60), Note.objects.get().pk)
+        later = tasks.write.sync.enqueue(text="never")
+        self.assertEqual((later.cancel(), drain()), ("cancelled", {}))
+
+    async def test_coroutines_make_tasks_in_the_test(self) -> None:
+        task = await tasks.write.enqueue(text="kept")
+        self.assertEqual(await sync_to_async(drain)(), {"completed": 1})
+        note = await Note.objects.aget()
+        self.assertEqual(await task.result(timeout=60), note.pk)
+
+    def test_coroutines_take_turns(self) -> None:
+        async def make() -> None:
+            await asyncio.gather(*(tasks.write.enqueue(text=text) for text in "ab"))
+
+        async_to_sync(make)()
+        self.assertEqual(drain(), {"completed": 2})
 
 
 class Committed(TransactionTestCase):

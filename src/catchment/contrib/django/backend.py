@@ -80,7 +80,8 @@ class TasksBackend(BaseTaskBackend):
     def _make(self, task: Any, queue: str) -> Command[..., Any]:
         given = {name: getattr(task, name) for name in _OPTIONS if getattr(task, name) is not None}
         name = task.module_path if app.commands.find(task.module_path) is None else f"{task.module_path}@{queue}"
-        options: dict[str, Any] = {**self.options, **given}
+        # 'manage.py check' reports the others.
+        options: dict[str, Any] = {name: self.options[name] for name in _OPTIONS if name in self.options} | given
         return app.command(name=name, queue=queue, description=_first_line(task.func), **options)(as_handler(task))
 
     def enqueue(self, task: Any, args: Any, kwargs: Any) -> Any:

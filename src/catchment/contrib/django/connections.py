@@ -1,17 +1,21 @@
 """The database of an alias of ``DATABASES``, as the app of a Django project uses it.
 
 Tasks are made on Django's own connection, so that they are part of ``atomic()``. The connections here are for the rest:
-coroutines, and waiting for results. They follow the alias: a test run puts another database behind it.
+coroutines, and waiting for results. They follow the alias: a test run puts another database behind it. In the
+transaction of a ``TestCase``, Django's connection is lent for the rest too: nothing else could see what the test makes,
+and nothing would undo what is committed beside it.
 """
 
 # pyright: reportMissingTypeStubs=false, reportUnknownVariableType=false, reportUnknownMemberType=false
 # Django has no stubs.
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any, NoReturn
 
+from asgiref.sync import sync_to_async
 from django.core import mail
 from django.db import connections
 from psycopg import AsyncConnection, Connection
@@ -23,6 +27,7 @@ from catchment.contrib.django.settings import read_settings
 from catchment.errors import RequestRefused
 from catchment.store.foreign.of_django import of
 from catchment.store.pool import AsyncPool, Pool
+from catchment.testing.lent import AsyncLentPool, TwinPool
 
 _LIBPQ = frozenset(option.keyword.decode() for option in Conninfo.get_defaults())
 _NOT_OURS = ("client_encoding", "application_name")
@@ -50,6 +55,7 @@ class DjangoConnections(Connections):
 
     def __init__(self, size: int) -> None:
         super().__init__(None, size)
+        self._lent: dict[asyncio.AbstractEventLoop, tuple[Connection[Any], LoopSide]] = {}
 
     @property
     def given(self) -> str:
@@ -71,12 +77,26 @@ class DjangoConnections(Connections):
         return dsn
 
     async def side(self) -> LoopSide:
+        # Coroutines of a test have another thread: the connection belongs to the one that waits for them.
+        if is_test_run() and (lent := await sync_to_async(_lent)()) is not None:
+            return self._lent_side(lent)
         self.dsn()
         return await super().side()
 
     def threads(self) -> Pool:
+        if is_test_run() and (lent := _lent()) is not None:
+            return TwinPool(lent)
         self.dsn()
         return super().threads()
+
+    def _lent_side(self, lent: Connection[Any]) -> LoopSide:
+        loop = asyncio.get_running_loop()
+        of, side = self._lent.get(loop, (None, None))
+        if side is None or of is not lent:
+            side = LoopSide(AsyncLentPool(lent))
+            self._lent = {known: kept for known, kept in self._lent.items() if not known.is_closed()}
+            self._lent[loop] = (lent, side)
+        return side
 
     def _make_pool(self, dsn: str) -> Pool:
         return UnkeptPool(dsn, self._size, name=NAME) if is_test_run() else super()._make_pool(dsn)
@@ -97,6 +117,13 @@ class DjangoConnections(Connections):
 def is_test_run() -> bool:
     """Has Django prepared for tests? Then databases are dropped in the end, which open connections would prevent."""
     return hasattr(mail, "outbox")
+
+
+def _lent() -> Connection[Any] | None:
+    """The connection of a test, if its thread has a transaction open."""
+    handler: Any = connections
+    wrapper = handler[read_settings().database]
+    return wrapper.connection if wrapper.in_atomic_block else None
 
 
 class UnkeptPool(Pool):

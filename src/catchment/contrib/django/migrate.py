@@ -6,7 +6,7 @@ from typing import Any
 
 from catchment.contrib.django.connections import dsn_of
 from catchment.contrib.django.settings import read_settings
-from catchment.errors import CatchmentError
+from catchment.errors import CatchmentError, ServerUnavailable
 from catchment.store.connect import connect_ours
 from catchment.store.migrate import migrate
 
@@ -23,7 +23,9 @@ def migrate_with_django(alias: str, stdout: Any) -> None:
 
 
 def hint_of(error: CatchmentError) -> str | None:
-    """The hint of an error, with the command of the project instead of the program's."""
+    """The hint of an error, with the command and the settings of the project instead of the program's."""
+    if isinstance(error, ServerUnavailable):
+        return f"Check DATABASES[{read_settings().database!r}] in the settings."
     return error.hint and error.hint.replace("catchment migrate", "python manage.py catchment_migrate")
 
 
