@@ -11,6 +11,6 @@ begin
   raise exception using
     errcode = 'CM018',
     message = format('schedule is %L, expected the name of one that there is', p_name),
-    hint = coalesce(format('Did you mean %s? ', v_alike), '') || '"catchment schedule list" shows them.';
+    hint = coalesce('Did you mean ' || v_alike || '? ', '') || '"catchment schedule list" shows them.';
 end;
 $$;
