@@ -1201,6 +1201,7 @@ CREATE TRIGGER enforce_no_grandchildren BEFORE INSERT ON worker.task FOR EACH RO
 CREATE TRIGGER pin_procedures BEFORE INSERT OR UPDATE OF handler_procedure, join_procedure, handler_signature, join_signature ON worker.command_registry FOR EACH ROW EXECUTE FUNCTION worker.pin_procedures();
 CREATE TRIGGER refuse_early_settle BEFORE UPDATE OF state ON worker.scope FOR EACH ROW WHEN (((old.state = 'waiting'::text) AND (new.state <> 'waiting'::text))) EXECUTE FUNCTION worker.refuse_early_settle();
 CREATE TRIGGER refuse_open_scope_delete BEFORE DELETE ON worker.scope FOR EACH ROW WHEN ((old.state = 'waiting'::text)) EXECUTE FUNCTION worker.refuse_open_scope_delete();
+CREATE TRIGGER refuse_orphans AFTER DELETE ON worker.task REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION worker.refuse_orphans();
 CREATE TRIGGER refuse_outcome_of_open_scope AFTER INSERT ON worker.outcome REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION worker.refuse_outcome_of_open_scope();
 CREATE TRIGGER tasks_delete INSTEAD OF DELETE ON worker.tasks FOR EACH ROW EXECUTE FUNCTION worker.tasks_delete();
 CREATE TRIGGER tasks_insert INSTEAD OF INSERT ON worker.tasks FOR EACH ROW EXECUTE FUNCTION worker.tasks_insert();
@@ -1601,6 +1602,7 @@ GRANT ALL ON FUNCTION worker.refilled(p_tokens double precision, p_since timesta
 REVOKE ALL ON FUNCTION worker.refuse_early_settle() FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.refuse_if_cancelled(p_scope_id bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.refuse_open_scope_delete() FROM PUBLIC;
+REVOKE ALL ON FUNCTION worker.refuse_orphans() FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.refuse_other_projects(p_commands jsonb) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.refuse_outcome_of_open_scope() FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.refuse_schedule(p_message text, p_hint text) FROM PUBLIC;

@@ -314,3 +314,22 @@ def test_current_task_is_known_inside_a_handler_only(engine: Engine) -> None:
     assert engine.notes() == [f"{child} under {parent}"]
     assert engine.value("select worker.current_task_id()") is None
     assert engine.value("select worker.current_parent_id()") is None
+
+
+def test_a_task_with_children_cannot_be_deleted_by_anyone(engine: Engine) -> None:
+    """The tests run as a superuser. Whole settled trees go by retention."""
+    parent, (child,) = _open_scope(engine, {})
+    for state in ("waiting", "completed"):
+        assert engine.state(parent) == state
+        with refused(engine, "CM007") as caught:
+            engine.conn.execute("delete from worker.task where id = %s", [parent])
+        assert f"task {parent} cannot be deleted" in message(caught)
+        engine.process()
+    alone = engine.enqueue()
+    with refused(engine, "CM007"):
+        engine.conn.execute("delete from worker.task where id = %s", [alone])
+    engine.process()
+    advance_clock(engine, "1 year")
+    assert engine.value("select worker.delete_settled(worker.now(), worker.now(), 10)") == 2
+    assert engine.value("select count(*) from worker.task where id = any (%s)", [parent, child, alone]) == 0
+    engine.check()

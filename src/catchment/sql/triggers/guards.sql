@@ -6,6 +6,8 @@ create or replace trigger refuse_open_scope_delete before delete on worker.scope
   for each row when (old.state = 'waiting') execute function worker.refuse_open_scope_delete();
 create or replace trigger refuse_outcome_of_open_scope after insert on worker.outcome
   referencing new table as new_rows for each statement execute function worker.refuse_outcome_of_open_scope();
+create or replace trigger refuse_orphans after delete on worker.task
+  referencing old table as old_rows for each statement execute function worker.refuse_orphans();
 drop trigger if exists count_late_children on worker.late_child;
 create constraint trigger count_late_children after insert on worker.late_child
   deferrable initially deferred for each row execute function worker.count_late_children();
