@@ -57,6 +57,15 @@ def test_derive_waits_for_a_worker_of_its_own(reg_db: RegisterDatabase, reg_cli:
     assert told["published_seconds"] > 0
 
 
+@pytest.mark.long
+def test_derive_of_a_round_that_breaks_ends_with_1_in_json_too(reg_db: RegisterDatabase, reg_cli: Cli) -> None:
+    reg_db.lu("1", "2025-01-01")
+    break_stage(reg_db, "statistical_unit_flush_staging")
+    told = reg_cli("derive", "--work", "--json", code=1)
+    assert (told.stdout, "the worker ended at " in told.stderr) == ("", True)
+    assert reg_db.value("select state from register.round") == "broken"
+
+
 def test_derive_only_asks_unless_told_to_wait(reg_db: RegisterDatabase, reg_cli: Cli) -> None:
     assert reg_cli("derive", "--full").stdout.startswith("asked for: task ")
     assert reg_db.value("select payload from worker.tasks where command = 'collect_changes'") == {"scope": "all"}
