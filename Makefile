@@ -24,6 +24,7 @@ quick-check: $(STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/lint-imports
+	$(BIN)/python docs/check_words.py
 
 # A wheel and a source distribution, in dist/.
 dist: $(STAMP)

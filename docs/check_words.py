@@ -3,7 +3,7 @@
 python docs/check_words.py [FILE…]
 
 Prints each with its line and what to write instead, and exits with 1 if there is one. Of Python files it reads comments
-and strings, of all others the whole text.
+and strings, of all others the whole text. ``make check`` runs it.
 """
 
 from __future__ import annotations
@@ -58,6 +58,8 @@ def files() -> list[Path]:
 def texts(path: Path) -> Iterator[tuple[int, str]]:
     """The texts of a file with the lines on which they begin."""
     source = path.read_text(encoding="utf-8")
+    if not PATTERN.search(source):
+        return
     if path.suffix != ".py":
         yield 1, source
         return
