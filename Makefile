@@ -18,13 +18,13 @@ test-long: $(STAMP)
 	$(BIN)/python tests/run.py --long
 
 check: $(STAMP) quick-check
+	$(BIN)/python docs/check_words.py
 	$(BIN)/pyright
 
 quick-check: $(STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/lint-imports
-	$(BIN)/python docs/check_words.py
 
 # A wheel and a source distribution, in dist/.
 dist: $(STAMP)
