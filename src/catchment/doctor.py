@@ -62,7 +62,9 @@ def read_health(conn: Connection[Any]) -> Health:
 
 
 def measure_notify(conn: Connection[Any]) -> float | None:
-    """How many seconds a notification takes; None if it does not come back."""
+    """How many seconds a notification takes; None if it does not come back, or if this is a standby."""
+    if _is_standby(conn):
+        return None
     began = time.perf_counter()
     conn.execute("listen worker_doctor")
     # Where the server has no more room for it, a finding says so and names the session that is in the way.
@@ -71,6 +73,10 @@ def measure_notify(conn: Connection[Any]) -> float | None:
         if next(conn.notifies(timeout=NOTIFY_SECONDS, stop_after=1), None) is not None:
             return time.perf_counter() - began
     return None
+
+
+def _is_standby(conn: Connection[Any]) -> bool:
+    return fetch_value(conn, "select pg_is_in_recovery()")
 
 
 def _is_small(conn: Connection[Any]) -> bool:
@@ -91,7 +97,13 @@ def _server_findings(conn: Connection[Any], notify_seconds: float | None) -> lis
     if conn.info.server_version < OLDEST_SERVER:
         what = f"PostgreSQL {conn.info.server_version} is too old"
         findings.append(_finding("error", "server", what, "# Use PostgreSQL 15 or newer."))
-    if notify_seconds is None:
+    misfit = ENGINE.find_misfit(conn)
+    if misfit is not None:
+        findings.append(_finding("error", "schema", str(misfit), f"# {misfit.hint}"))
+    if _is_standby(conn):
+        what = "it is a standby: it can be read, and changes nothing"
+        findings.append(_finding("info", "server", what, "# To change something, connect to the primary."))
+    elif notify_seconds is None:
         what = "a NOTIFY did not come back in 2 s"
         remedy = "# Behind a transaction pooler workers only poll: give them a direct connection."
         findings.append(_finding("warning", "notifications", what, remedy))

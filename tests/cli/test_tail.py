@@ -92,6 +92,20 @@ def test_tail_in_a_terminal_shows_ends_and_stops_by_ctrl_c(committed: Engine, te
     assert "\x1b[31mfailed" in shown.raw
 
 
+def test_tail_ends_when_nobody_reads_it_any_more(committed: Engine, db: str) -> None:
+    task_id = committed.enqueue()
+    committed.process()
+    out, into = os.pipe()
+    environment = {**os.environ, "CATCHMENT_DSN": db}
+    with tempfile.TemporaryFile("w+") as said:
+        process = spare.spare().start("tail", "--since", "1h", environment=environment, out=into, err=said.fileno())
+        os.close(into)
+        with open(out) as lines:
+            assert f"act {task_id}" in lines.readline()
+        process.wait(60)
+        assert _text(said) == ""
+
+
 @pytest.mark.long
 def test_tail_counts_what_nobody_could_read(committed: Engine, terminal: OpenTerminal) -> None:
     committed.conn.execute("select worker.enqueue('act') from generate_series(1, 400)")

@@ -216,3 +216,17 @@ def test_the_command_prints_its_address_and_ends_at_once(db: str, committed: Eng
                     pass
         assert process.wait(LIMIT) in (130, -signal.SIGINT)
     assert listeners(committed.conn) == 0
+
+
+def test_a_page_is_told_when_the_schema_no_longer_fits(
+    dashboard: StartDashboard, committed: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hub, "EVERY_SECONDS", 0.0)
+    site = dashboard()
+    with following(site) as events:
+        assert '"outdated": null' in next(events)[1]
+        committed.conn.execute("update worker.version set compatible_from = compatible_from + 900")
+        assert "works with migration 901 and newer" in wait_for(events, "schema")
+        assert "works with migration" in str(site.json("/api/health")["findings"])
+        committed.conn.execute("update worker.version set compatible_from = compatible_from - 900")
+        assert "null" in wait_for(events, "schema")

@@ -29,12 +29,15 @@ def read_since(text: str) -> timedelta | datetime:
         if (span := _SPAN.fullmatch(text.strip().lower())) and span[2] in _UNITS:
             return timedelta(**{_UNITS[span[2]]: float(span[1])})
         moment = datetime.fromisoformat(text.strip())
-        return moment if moment.tzinfo is not None else moment.astimezone()
     except (ValueError, OverflowError) as error:
         raise typer.BadParameter(
             f"{text!r} is neither a span such as 30s, 10m, 2h or 1d nor a time such as '2030-01-31 12:00'",
             param_hint="--since",
         ) from error
+    try:
+        return moment if moment.tzinfo is not None else moment.astimezone()
+    except (ValueError, OverflowError):  # a zone would put it before the first year
+        return moment.replace(tzinfo=UTC)
 
 
 def begin_of(since: timedelta | datetime, now: datetime) -> datetime:

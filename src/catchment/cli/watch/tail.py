@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import select
 import sys
 import time
 from collections import Counter
@@ -92,6 +94,7 @@ class Tail:
             if not self._has_checked:  # nothing matches so far: a name that nothing has would stay silent forever
                 self._has_checked = True
                 check_names(conn, queue=self._filters.queue, command=self._filters.command)
+            _check_reader()
             time.sleep(max(TICK, REST * (time.monotonic() - began)))
 
     def lose(self, error: Exception) -> None:
@@ -136,6 +139,19 @@ def _print(line: str) -> None:
         console.print(Text.from_ansi(line))
     else:
         print(line)
+
+
+def _check_reader() -> None:
+    """End as a print would if nobody reads any more: ``| head -1`` is over before the next task ends."""
+    if console.is_terminal or not hasattr(select, "poll"):
+        return
+    poll = select.poll()
+    try:
+        poll.register(sys.stdout.fileno(), 0)
+    except (OSError, ValueError):  # not a file of the system
+        return
+    if any(event & (select.POLLERR | select.POLLHUP) for _, event in poll.poll(0)):
+        raise BrokenPipeError(errno.EPIPE, "nobody reads the output")
 
 
 def _say(text: str) -> None:

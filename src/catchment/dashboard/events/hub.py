@@ -1,8 +1,9 @@
 """Tells browsers that something has changed.
 
 One connection of this process listens, and asks for the pulse of the engine once a second. All changes of that second
-make one event, on which browsers read their page again. The connection is open while there are clients. A client that
-does not take its events is dropped; its browser connects again and reads everything.
+make one event, on which browsers read their page again. A standby has no notifications, and the figures of the pulse
+come to it late: its pages are read again every few seconds. The connection is open while there are clients. A client
+that does not take its events is dropped; its browser connects again and reads everything.
 """
 
 from __future__ import annotations
@@ -25,9 +26,11 @@ from catchment.errors import CatchmentError
 from catchment.runtime.connection import Link
 from catchment.runtime.events import Events
 from catchment.store.connect import OURS
-from catchment.store.notify import listen
+from catchment.store.migrate import find_misfit
+from catchment.store.notify import Heard, listen
 
 PULSE_SECONDS = 1.0
+STANDBY_SECONDS = 3.0
 LIMIT = timedelta(seconds=10)
 # One a second at most, so this is a client that has not read for a quarter of a minute.
 MOST_WAITING = 16
@@ -71,6 +74,8 @@ class Hub:
         self.closing = asyncio.Event()
         self.lost_since: datetime | None = None
         self.changed_at: datetime | None = None
+        # Why this version cannot work with the schema any more, which was migrated while it runs.
+        self.outdated: str | None = None
         self._link: Link | None = None
         self._pulse: tuple[Any, ...] | None = None
         self.on_change: Callable[[], None] = lambda: None
@@ -119,7 +124,11 @@ class Hub:
     def snapshot(self) -> str:
         """What a browser has to know when it connects."""
         return message(
-            "hello", at=_text(datetime.now(UTC)), changed=_text(self.changed_at), lost=_text(self.lost_since)
+            "hello",
+            at=_text(datetime.now(UTC)),
+            changed=_text(self.changed_at),
+            lost=_text(self.lost_since),
+            outdated=self.outdated,
         )
 
     def close(self) -> None:
@@ -164,10 +173,7 @@ class Hub:
         assert link is not None  # noqa: S101 - it is what calls this
         asked = sampled = 0.0
         is_new = False
-        for channel in self._channels:
-            with link.call():
-                await conn.execute(SQL("listen {}").format(Identifier(channel)))
-        async for heard in listen(conn, quiet=timedelta(seconds=PULSE_SECONDS)):
+        async for heard in self._hear(conn, link):
             is_new = is_new or heard is not None
             if monotonic() - asked < PULSE_SECONDS * 0.9:
                 continue
@@ -185,16 +191,43 @@ class Hub:
                 sampled = monotonic()
                 with link.call():
                     await self._sample(conn, pulse)
+                    await self._check_schema(conn)
             # Attempts in flight make progress, which the pulse does not show.
             if is_new or pulse != self._pulse or pulse[2]:
                 self.change()
             self._pulse, is_new = pulse, False
+
+    async def _hear(self, conn: AsyncConnection[Any], link: Link) -> AsyncGenerator[Heard | None]:
+        """Notifications, and ``None`` whenever it is time to look. A standby is looked at until it is promoted."""
+        looks = 0
+        while await _is_standby(conn, link):
+            looks += 1
+            yield Heard("standby", "") if looks % round(STANDBY_SECONDS / PULSE_SECONDS) == 0 else None
+            await asyncio.sleep(PULSE_SECONDS)
+        for channel in self._channels:
+            with link.call():
+                await conn.execute(SQL("listen {}").format(Identifier(channel)))
+        async for heard in listen(conn, quiet=timedelta(seconds=PULSE_SECONDS)):
+            yield heard
+
+    async def _check_schema(self, conn: AsyncConnection[Any]) -> None:
+        misfit = await find_misfit(conn)
+        words = None if misfit is None else f"{misfit}. {misfit.hint}"
+        if words != self.outdated:
+            self.outdated = words
+            self._send(message("schema", outdated=words))
 
     async def _sample(self, conn: AsyncConnection[Any], pulse: tuple[Any, ...]) -> None:
         rows = await (await conn.execute(_FIGURES)).fetchall()
         self._database.samples.add(
             Sample(datetime.now(UTC), pulse[0], pulse[1], {r[0]: r[1] for r in rows}, {r[0]: r[2] for r in rows})
         )
+
+
+async def _is_standby(conn: AsyncConnection[Any], link: Link) -> bool:
+    with link.call():
+        row = await (await conn.execute("select pg_catalog.pg_is_in_recovery()")).fetchone()
+    return row is not None and row[0]
 
 
 def _text(moment: datetime | None) -> str | None:

@@ -15,6 +15,7 @@ let reading = null;
 let isStale = false;
 let lostSince = null;
 let databaseLostSince = null;
+let outdated = null;
 let unreadSince = null;
 let unreadBecause = "";
 let pausedSince = null;
@@ -33,8 +34,9 @@ function show() {
   else if (lostSince !== null) bar.textContent = `The dashboard cannot be reached since ${clock(lostSince)}. What is shown is from before.`;
   else if (databaseLostSince !== null) bar.textContent = `The database cannot be reached since ${clock(databaseLostSince)}. What is shown is from before.`;
   else if (unreadSince !== null) bar.textContent = `This page cannot be read since ${clock(unreadSince)}: ${unreadBecause}. What is shown is from before.`;
+  else if (outdated !== null) bar.textContent = `This dashboard can change nothing any more, and what it shows may be wrong: ${outdated}`;
   // A page that says nothing but that it cannot be read needs no bar for it.
-  bar.hidden = (pausedSince === null && since === null) || document.querySelector("[data-recovers]") !== null;
+  bar.hidden = (pausedSince === null && since === null && outdated === null) || document.querySelector("[data-recovers]") !== null;
 }
 
 function hear(event) {
@@ -53,6 +55,7 @@ function hear(event) {
   if (event.type === "lost") databaseLostSince = Date.parse(fields.since);
   else if (event.type === "hello") databaseLostSince = fields.lost ? Date.parse(fields.lost) : null;
   else if (event.type === "found" || event.type === "change") databaseLostSince = null;
+  if (event.type === "hello" || event.type === "schema") outdated = fields.outdated;
   if (event.type === "change" && heard) {
     heard.textContent = `last event ${clock(heardAt)}`;
     heard.hidden = false;
@@ -157,7 +160,7 @@ async function share(name, signal, listen) {
 
 function listenFor(tell) {
   const source = new EventSource(document.body.dataset.follow);
-  for (const type of ["hello", "change", "lost", "found", "beat"]) source.addEventListener(type, ({ data }) => tell({ type, data }));
+  for (const type of ["hello", "change", "lost", "found", "schema", "beat"]) source.addEventListener(type, ({ data }) => tell({ type, data }));
   // A browser gives up on an answer that is no stream: the session is over, or a proxy is in between.
   source.addEventListener("error", () => tell({ type: source.readyState === EventSource.CLOSED ? "refused" : "cut" }));
   return source;
