@@ -38,7 +38,7 @@ def refusal(conn: Any, *, is_async: bool = False) -> str:
 @pytest.mark.parametrize("is_async", [False, True])
 def test_none_is_not_a_transaction_of_its_own(is_async: bool) -> None:
     assert "conn is None" in refusal(None, is_async=is_async)
-    assert "leave conn out" in refusal(None, is_async=is_async)
+    assert "omit conn" in refusal(None, is_async=is_async)
 
 
 def test_engines_and_makers_of_sessions_are_refused() -> None:
