@@ -1,6 +1,6 @@
 -- refuse_orphans: no task is deleted that has children or has not settled. Retention deletes whole settled trees.
 --
---   raises  CM007 the task is still part of a tree
+--   raises  CM007 worker.tasks does not take this write
 create or replace function worker.refuse_orphans()
   returns trigger
   language plpgsql security definer set search_path = pg_catalog, pg_temp
