@@ -105,7 +105,8 @@ class Question:
             seen |= {condition["kind"] for condition in blocking}
             if answer[0]["kind"] == "settled":
                 # With what it was merged into, by its cancel, its root, or as a parent when its children were removed.
-                assert seen & {"merged", "cancel", "follow_up", "children"}, self.story
+                is_named = seen & {"merged", "cancel", "follow_up", "children"}
+                assert is_named or ("lane" in seen and self.is_cancelled_by_its_lane()), self.story
                 return
             if not blocking:
                 self.claim()
@@ -227,6 +228,12 @@ class Question:
 
     def is_settled(self, task_id: int) -> bool:
         return self.conn.execute("select from worker.outcome where id = %s", [task_id]).rowcount > 0
+
+    def is_cancelled_by_its_lane(self) -> bool:
+        """A head that fails cancels the rest of its lane, if that is its policy. One with ``cancel_siblings`` and a
+        failed child fails even when it is cancelled."""
+        sql = "select from worker.outcome where id = %s and error ->> 'message' ~ '^task [0-9]+ in front of it failed$'"
+        return self.conn.execute(sql, [self.id]).rowcount > 0
 
     def move_clock(self, to: datetime) -> None:
         self.clock = max(self.clock, to + timedelta(milliseconds=1))
