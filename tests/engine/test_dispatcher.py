@@ -31,7 +31,7 @@ def _sleeping(engine: Engine, queue: str = "work") -> bool:
 
 
 def _looked(engine: Engine, looks: set[object]) -> int:
-    """How often a fiber looked at its queue, as seen by whoever asks often."""
+    """How often a fiber looked at its queue, read from the outside, often."""
     asked = "select query_start from pg_stat_activity where query like '%process_tasks%' and pid <> pg_backend_pid()"
     looks.update(engine.conn.execute(asked + " and datname = current_database()").fetchall())
     return len(looks)
