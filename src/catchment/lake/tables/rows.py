@@ -3,8 +3,9 @@
 Arrow, Polars and pandas are imported when their form is asked for, and only then.
 """
 
-# Arrow and pandas have no type stubs. pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false,
-# reportUnknownVariableType=false pyright: reportUnknownParameterType=false
+# Arrow and pandas have no type stubs.
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownParameterType=false
 
 from __future__ import annotations
 
