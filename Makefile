@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
-.PHONY: demo dist docs test test-long check quick-check bench clean
+.PHONY: demo dist docs test test-long check quick-check bench bench-compare clean
 
 demo: $(STAMP)
 	@$(BIN)/catchment demo
@@ -40,6 +40,10 @@ bench: $(STAMP)
 	$(BIN)/python -m bench.dashboard --quick
 	$(BIN)/python -m bench.lake --quick
 	$(BIN)/python -m bench.register --quick
+
+# A few figures against the stored baseline, as ratios to a bare server; what got slower by more than 15 % ends it with 1.
+bench-compare: $(STAMP)
+	$(BIN)/python -m bench.compare
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -m venv $(VENV)

@@ -22,7 +22,7 @@ def _serve(conn: Connection[Any]) -> None:
             return
 
 
-def _rate(bench: Bench, sessions: int, children: int, *, is_batched: bool) -> tuple[float, float]:
+def rate(bench: Bench, sessions: int, children: int, *, is_batched: bool) -> tuple[float, float]:
     """Tasks per second, and microseconds of processor time in the server for each."""
     with bench.database() as connect, connect() as conn:
         conn.execute("update worker.command_registry set is_batched = %s", [is_batched])
@@ -57,7 +57,7 @@ def handlers(bench: Bench, *, quick: bool) -> None:
         runs: dict[bool, list[tuple[float, float]]] = {True: [], False: []}
         for _ in range(1 if quick else 3):
             for is_batched in (False, True):
-                runs[is_batched].append(_rate(bench, sessions, size, is_batched=is_batched))
+                runs[is_batched].append(rate(bench, sessions, size, is_batched=is_batched))
         (alone, alone_used), (batched, batched_used) = (
             [statistics.median(figures) for figures in zip(*runs[key], strict=True)] for key in (False, True)
         )

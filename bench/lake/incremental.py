@@ -13,7 +13,7 @@ WARM_UPS = 3
 TURNS = 3
 
 
-def _make(lab: Lab, groups: int, *, commits: int = 20) -> None:
+def make(lab: Lab, groups: int, *, commits: int = 20) -> None:
     """A table of sums over twice as many rows as it has groups; the rows came in ``commits`` commits, each of which
     wrote a file."""
     lab.lake.query("CREATE TABLE orders (order_id BIGINT, customer_id BIGINT, amount DECIMAL(12,2))")
@@ -33,7 +33,7 @@ def _make(lab: Lab, groups: int, *, commits: int = 20) -> None:
     show("first fill", groups=groups, seconds=time.perf_counter() - began)
 
 
-def _change(lab: Lab, groups: int, percent: float, step: int, *, scattered: bool = False) -> None:
+def change(lab: Lab, groups: int, percent: float, step: int, *, scattered: bool = False) -> None:
     """Change the orders of ``percent`` per cent of the customers, different ones each time: neighbours, or
     scattered."""
     count = max(1, round(groups * percent / 100))
@@ -46,7 +46,7 @@ def _change(lab: Lab, groups: int, percent: float, step: int, *, scattered: bool
         lab.lake.query(f"UPDATE orders SET amount = amount + 1 WHERE {chosen}")
 
 
-def _refresh(lab: Lab, mode: str) -> tuple[float, str]:
+def refresh(lab: Lab, mode: str) -> tuple[float, str]:
     """Seconds of the refresh itself, and what it did."""
     lab.lake.alter("totals", refresh_mode=mode)
     (info,) = lab.lake.refresh("totals")
@@ -65,12 +65,12 @@ def tenfold(*, quick: bool) -> None:
 
 def _tenfold(groups: int, commits: int) -> None:
     with opened() as lab:
-        _make(lab, groups, commits=commits)
+        make(lab, groups, commits=commits)
         times: dict[str, list[float]] = {"incremental": [], "full": []}
         for step in range(3):
             for mode, taken in times.items():
-                _change(lab, groups, 0.1, step * 2 + (mode == "full"))
-                taken.append(_refresh(lab, mode)[0])
+                change(lab, groups, 0.1, step * 2 + (mode == "full"))
+                taken.append(refresh(lab, mode)[0])
         began = time.perf_counter()
         lab.lake.query(
             "CREATE TABLE plain AS SELECT customer_id, count(*) AS n, max(amount) AS most FROM orders GROUP BY ALL"
@@ -91,11 +91,11 @@ def curve(*, quick: bool) -> None:
     points = [(percent, False) for percent in SHARES] + [(percent, True) for percent in SCATTERED]
     worst = 0.0
     with opened() as lab:
-        _make(lab, groups)
+        make(lab, groups)
         for step in range(WARM_UPS):
             for mode in ("full", "incremental"):
-                _change(lab, groups, 1, step)
-                _refresh(lab, mode)
+                change(lab, groups, 1, step)
+                refresh(lab, mode)
         for place, (percent, scattered) in enumerate(points[::4] if quick else points):
             worst = max(worst, _point(lab, groups, percent, 100 + place * TURNS, scattered, 1 if quick else TURNS))
     show("largest auto / full", ratio=worst)
@@ -106,8 +106,8 @@ def _point(lab: Lab, groups: int, percent: float, step: int, scattered: bool, tu
     found: dict[str, tuple[float, str]] = {}
     for turn in range(turns):
         for mode in ("full", "incremental", "auto"):
-            _change(lab, groups, percent, step + turn, scattered=scattered)
-            took = _refresh(lab, mode)
+            change(lab, groups, percent, step + turn, scattered=scattered)
+            took = refresh(lab, mode)
             found[mode] = min(found.get(mode, took), took)
     ratio = found["auto"][0] / found["full"][0]
     show(
