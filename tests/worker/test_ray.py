@@ -17,6 +17,8 @@ from tests.fixtures.lake_case import LakeCase
 from tests.fixtures.ray import Cluster, drivers_of, needs_ray, ray_cluster, ray_settings
 from tests.fixtures.server import cloned
 from tests.fixtures.worker import StartWorker, starting_workers, wait_until
+from tests.lake.fuzz.on_ray import SETTINGS as SPREAD
+from tests.lake.fuzz.on_ray import OnRay
 from tests.lake.tasks.crew import LakeCrew
 from tests.worker import probe
 from tests.worker.crew import Crew, is_alive
@@ -142,6 +144,18 @@ def test_the_ranges_of_a_refresh_are_computed_on_the_cluster(
     figures = crew.refresh("dt", seconds=MINUTES)["figures"]
     assert (figures.get("subtasks"), figures.get("subtasks_on_ray")) == (2, 2), figures
     lake_case.check("dt")
+    crew.wait_clean(seconds=MINUTES)
+
+
+def test_random_tables_equal_their_definitions(
+    lake_case: LakeCase, start_lake_worker: StartWorker, cluster: Cluster
+) -> None:
+    """The long form, with more tables and with bodies that are killed, is ``tests/lake/tasks/test_fuzz_on_ray.py``."""
+    crew = LakeCrew(lake_case, start_lake_worker)
+    run = OnRay(lake_case, 7, definitions=2, crew=crew)
+    crew.hire(settings={**ray_settings(cluster), **SPREAD})
+    run.play(2)
+    assert run.on_ray > 0
     crew.wait_clean(seconds=MINUTES)
 
 
