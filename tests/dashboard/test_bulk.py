@@ -61,6 +61,27 @@ def test_selected_tasks_are_a_bulk_of_their_own(dashboard: StartDashboard, commi
         assert site.get("/bulk", params={"verb": "retry", "ids": wrong}).status_code == 400, wrong
 
 
+def test_ids_in_json_are_integers_however_they_are_written(dashboard: StartDashboard, committed: Engine) -> None:
+    site = dashboard(Access(tokens={"operator": TOKEN}))
+    site.client.headers.update({"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json"})
+    failed = committed.enqueue(fail="no")
+    committed.drain()
+    made = site.client.post(f"{site.address}/api/bulk/retry", content=f'{{"ids": [{failed}.0, {failed}.00e0]}}')
+    assert made.status_code == 200, made.text
+    assert site.json(f"/api{made.json()['path']}")["filter"] == {"ids": [failed, failed]}
+    for wrong in ("1.5", "true", '"1"', "1e999", "0.0", "9223372036854775808.0", "null"):
+        refused = site.client.post(f"{site.address}/api/bulk/retry", content=f'{{"ids": [{wrong}]}}')
+        assert refused.status_code == 400, wrong
+
+
+def test_an_address_of_an_action_allows_its_own_method(dashboard: StartDashboard) -> None:
+    """Not those of the page of a bulk, whose address has an id in this place."""
+    site = dashboard()
+    refused = site.client.options(f"{site.address}/api/bulk/cancel")
+    assert (refused.status_code, refused.headers["allow"]) == (405, "POST")
+    assert site.client.options(f"{site.address}/api/bulk/1").headers["allow"] == "GET, HEAD"
+
+
 def test_a_bulk_changes_what_was_counted_when_it_was_asked_for(dashboard: StartDashboard, committed: Engine) -> None:
     """Not what was made, or failed, between the question and the answer."""
     site = dashboard()

@@ -188,8 +188,14 @@ class _Rest:
 
     async def _refuse(self, request: Request) -> Response:
         asker_of(request)
-        near = [route for route in self._routes if route.matches(request.scope)[0] is Match.PARTIAL]
-        methods = {name for route in near if isinstance(route, Route) for name in route.methods or ()}
+        near = [
+            route
+            for route in self._routes
+            if isinstance(route, Route) and route.matches(request.scope)[0] is Match.PARTIAL
+        ]
+        # /bulk/cancel is no /bulk/{id}.
+        exact = [route for route in near if not route.param_convertors]
+        methods = {name for route in exact or near for name in route.methods or ()}
         if methods:
             allowed = ", ".join(sorted(methods))
             raise Problem(

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import re
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from decimal import Decimal
+from typing import Annotated, Any, Literal, cast
 
 from psycopg.types.json import Jsonb
 from pydantic import BeforeValidator, Field, StrictInt
@@ -31,8 +32,15 @@ MOST_IDS = 200
 _IDS = re.compile(r"[0-9]{1,19}(,[0-9]{1,19})*")
 
 
+def _is_whole_id(value: object) -> bool:
+    """Compared before anything is converted: 1e999999 has a million digits."""
+    return isinstance(value, Decimal) and 1 <= value <= LARGEST_ID and value == value.to_integral_value()
+
+
 def _read_ids(value: object) -> object:
-    """As addresses and forms have them: 17,18,19."""
+    """As addresses and forms have them: 17,18,19. In JSON, 17.0 is an integer too."""
+    if isinstance(value, list):
+        return [int(one) if _is_whole_id(one) else one for one in cast("list[Any]", value)]
     if not isinstance(value, str):
         return value
     if not _IDS.fullmatch(value):
