@@ -79,6 +79,7 @@ def test_an_address_of_an_action_allows_its_own_method(dashboard: StartDashboard
     site = dashboard()
     refused = site.client.options(f"{site.address}/api/bulk/cancel")
     assert (refused.status_code, refused.headers["allow"]) == (405, "POST")
+    assert site.client.get(f"{site.address}/api/bulk/cancel").status_code == 405
     assert site.client.options(f"{site.address}/api/bulk/1").headers["allow"] == "GET, HEAD"
 
 

@@ -144,9 +144,13 @@ def _routes(site: Site) -> list[BaseRoute]:
         Route("/events", _Events(site), methods=["GET"]),
         Route("/api/openapi.json", guarded(site, openapi), methods=["GET"]),
         *(route for action in ACTIONS for route in action_routes(site, action)),
-        *(route for screen in site.screens for route in screen_routes(site, screen)),
     ]
-    return [*routes, Route("/{rest:path}", _Rest(site, routes))]
+    screens = [route for screen in site.screens for route in screen_routes(site, screen)]
+    rest = _Rest(site, [*routes, *screens])
+    # /api/bulk/cancel is no /api/bulk/{id}, whatever the method.
+    fixed = [Route(f"/api{action.path}", rest) for action in ACTIONS if "{" not in action.path]
+    plain = [route for route in screens if not route.param_convertors]
+    return [*routes, *plain, *fixed, *screens, Route("/{rest:path}", rest)]
 
 
 class _Files(StaticFiles):
@@ -193,7 +197,6 @@ class _Rest:
             for route in self._routes
             if isinstance(route, Route) and route.matches(request.scope)[0] is Match.PARTIAL
         ]
-        # /bulk/cancel is no /bulk/{id}.
         exact = [route for route in near if not route.param_convertors]
         methods = {name for route in exact or near for name in route.methods or ()}
         if methods:
