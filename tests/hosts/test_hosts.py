@@ -91,37 +91,53 @@ class HostServer(Server):
         # pg_ctl leaves the server with our pipes: they must not be waited for.
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
+    @property
+    def local_dsn(self) -> str:
+        return f"host={self.data.parent} port={PORT} user=postgres dbname=postgres"
+
+    @classmethod
+    def started(cls, made: Server, host: Host) -> HostServer:
+        """Start a server on a host, for all hosts of the network."""
+        server = cls(made.data, made.host, made.port)
+        server.host_of = host
+        server.start()
+        access = made.data / "pg_hba.conf"
+        access.write_text(f"{access.read_text()}host all all {network.NETWORK}.0/24 trust\n")
+        with psycopg.connect(server.local_dsn, autocommit=True) as conn:
+            conn.execute("select pg_reload_conf()")
+        return server
+
 
 @pytest.fixture
 def fleet(prepared_server: Path, tmp_path: Path) -> Iterator[Fleet]:
     with ExitStack() as stack:
         database, *workers = stack.enter_context(hosts("db", "one", "two", "three"))
         made = stack.enter_context(copied_server(prepared_server, database.address, PORT))
-        server = HostServer(made.data, made.host, made.port)
-        server.host_of = database
-        server.start()
-        access = made.data / "pg_hba.conf"
-        access.write_text(f"{access.read_text()}host all all {network.NETWORK}.0/24 trust\n")
-        dsn = f"host={made.data.parent} port={PORT} user=postgres dbname=postgres"
-        conn = stack.enter_context(psycopg.connect(dsn, autocommit=True))
-        conn.execute("select pg_reload_conf()")
-        folder = tmp_path / "probe"
-        folder.mkdir()
-        crew = Crew.on(dsn, Engine(conn), Records(folder), _no_launch, tmp_path)
+        server = HostServer.started(made, database)
+        crew = make_crew(server, tmp_path, stack)
         fleet = Fleet(database, workers, crew)
-        stack.callback(crew.client.sync.close)
-        stack.callback(_end, fleet)
+        stack.callback(end_workers, fleet)
         for worker in workers:
-            _start_worker(fleet, worker, database.address, tmp_path, stack)
+            start_worker(fleet, worker, database.address, tmp_path, stack)
         wait_until(lambda: crew.registered() == len(workers), seconds=180)
         yield fleet
+
+
+def make_crew(server: HostServer, folder: Path, stack: ExitStack) -> Crew:
+    """The crew of a server on a host, whose records are in the folder."""
+    conn = stack.enter_context(psycopg.connect(server.local_dsn, autocommit=True))
+    records = folder / "probe"
+    records.mkdir()
+    crew = Crew.on(server.local_dsn, Engine(conn), Records(records), _no_launch, folder)
+    stack.callback(crew.client.sync.close)
+    return crew
 
 
 def _no_launch(*_: object, **__: object) -> Any:
     raise AssertionError("workers run on hosts here")
 
 
-def _end(fleet: Fleet) -> None:
+def end_workers(fleet: Fleet) -> None:
     for host in fleet.workers:
         for pid in fleet.pids(host):
             os.kill(pid, signal.SIGKILL)
@@ -129,7 +145,7 @@ def _end(fleet: Fleet) -> None:
         process.wait()
 
 
-def _start_worker(fleet: Fleet, host: Host, address: str, logs: Path, stack: ExitStack) -> None:
+def start_worker(fleet: Fleet, host: Host, address: str, logs: Path, stack: ExitStack) -> None:
     log = stack.enter_context((logs / f"worker-{host.space}.log").open("wb"))
     environment = {
         **os.environ,
@@ -143,14 +159,14 @@ def _start_worker(fleet: Fleet, host: Host, address: str, logs: Path, stack: Exi
     fleet.processes[host.space] = subprocess.Popen(command, env=environment, stdout=log, stderr=log)
 
 
-def _load(fleet: Fleet) -> list[int]:
+def load(fleet: Fleet) -> list[int]:
     """Tasks in lanes, each of which writes a row with its end, and trees of four."""
     crew = fleet.crew
     made = [crew.enqueue(put, note=f"note {n}", lane=f"lane {n % LANES}") for n in range(TASKS)]
     return made + [crew.enqueue(parent, key=f"tree {n}", count=3) for n in range(TASKS // 10)]
 
 
-def _check(fleet: Fleet, tasks: list[int], fault: str, began: float, seconds: float | None = None) -> None:
+def check_work(fleet: Fleet, tasks: list[int], fault: str, began: float, seconds: float | None = None) -> None:
     engine = fleet.crew.engine
     done = "select count(*) from worker.outcome where state = 'completed' and id = any (%s)"
     wait_until(lambda: engine.value(done, tasks) == len(tasks), seconds=240)
@@ -188,7 +204,7 @@ def test_the_work_of_a_host_that_is_gone_is_done_by_others(fleet: Fleet, fault: 
     wait_until(lambda: fleet.crew.engine.value("select count(*) from worker.running where id = %s", held) == 1)
     worker = fleet.crew.engine.value("select worker_id from worker.running where id = %s", held)
     (host,) = (one for one in fleet.workers if _worker_on(fleet, one) == worker)
-    tasks = _load(fleet)
+    tasks = load(fleet)
     began = time.monotonic()
     if fault == "killed":
         fleet.kill(host)
@@ -198,7 +214,7 @@ def test_the_work_of_a_host_that_is_gone_is_done_by_others(fleet: Fleet, fault: 
     seconds = time.monotonic() - began
     fleet.crew.records.open_gate("go")
     assert fleet.crew.result(held) == 0
-    _check(fleet, [*tasks, held], fault, began, seconds)
+    check_work(fleet, [*tasks, held], fault, began, seconds)
     if fault == "partitioned":
         host.heal()
         wait_until(lambda: fleet.crew.registered() == 3, seconds=120)
@@ -216,9 +232,9 @@ def test_a_host_with_a_slow_link_takes_its_share_and_keeps_the_order(fleet: Flee
         proxy = subprocess.Popen(host.command(sys.executable, "-c", DELAYING, fleet.database.address))
         stack.callback(proxy.wait)
         stack.callback(proxy.kill)
-        _start_worker(fleet, host, "127.0.0.1", tmp_path, stack)
+        start_worker(fleet, host, "127.0.0.1", tmp_path, stack)
         wait_until(lambda: fleet.crew.registered() == 3, seconds=120)
         began = time.monotonic()
-        tasks = _load(fleet)
-        _check(fleet, tasks, "delayed", began)
-        _end(fleet)
+        tasks = load(fleet)
+        check_work(fleet, tasks, "delayed", began)
+        end_workers(fleet)
