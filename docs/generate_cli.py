@@ -32,7 +32,7 @@ server. Exit codes: 0 success, 1 refused, failed or a problem was found, 2 wrong
 The commands of the register have [a separate page](register_cli.md).
 
 In a terminal, tables omit columns that do not fit. In a pipe or a file nothing is omitted, unless the variable
-`COLUMNS` sets a width. For programs there is `--json`:
+`COLUMNS` sets a width. For programs, use `--json`.
 
 {SAME}"""
 REGISTER_INTRO = f"""\

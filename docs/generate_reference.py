@@ -17,13 +17,13 @@ import catchment.schema
 PAGE = Path(__file__).parent / "reference" / "python.md"
 
 INTRO = """\
-Everything in `catchment` that is public: `import catchment`, then the names below. Those for applications with a schema
-or commands are in `catchment.schema` and `catchment.commands`. What the engine does with a task is in [structured
-concurrency](../concepts/structured-concurrency.md), the SQL side in the [SQL reference](sql.md). This page is written
-by `docs/generate_reference.py` from the docstrings: change those."""
+The public names of `catchment`. `catchment.schema` and `catchment.commands` are for packages that add a schema or
+commands. [Structured concurrency](../concepts/structured-concurrency.md) explains the life of a task, and the [SQL
+reference](sql.md) has the functions of the database. This page is generated from the docstrings by
+`docs/generate_reference.py`."""
 
 GROUPS = {
-    "Define and ask": [
+    "Apps, commands and tasks": [
         "App",
         "Command",
         "Request",
@@ -37,9 +37,9 @@ GROUPS = {
         "Why",
         "Condition",
     ],
-    "Ask without asyncio": ["SyncRequest", "SyncTask", "SyncClient"],
+    "Without asyncio": ["SyncRequest", "SyncTask", "SyncClient"],
     "In a handler": ["Context", "Child", "RetryLater", "GiveUp", "Snoozed"],
-    "In a log": ["TaskFilter"],
+    "Logging": ["TaskFilter"],
     "Connect and install": ["connect", "migrate"],
     "catchment.schema": catchment.schema.__all__,
     "catchment.commands": [n for n in catchment.commands.__all__ if inspect.isroutine(getattr(catchment.commands, n))],

@@ -115,7 +115,7 @@ def draw(frames: list[tuple[float, Frame]]) -> str:
         spans, column = [], 0
         for text, colour, bold in row:
             if text.strip():
-                fill = COLOURS.get(colour, f"#{colour}")  # others are hexadecimal
+                fill = COLOURS.get(colour.removeprefix("bright"), f"#{colour}")  # others are hexadecimal
                 kind = ' class="b"' if bold else ""
                 spans.append(f'<tspan x="{column * CELL:.1f}" fill="{fill}"{kind}>{escape(text)}</tspan>')
             column += len(text)

@@ -216,7 +216,7 @@ def test_a_failed_attempt_says_what_follows_from_it_and_a_renamed_command_what_t
         engine.command(name, queue, handler_kind="python", handler_procedure=f"{module}:{name}", project=project)
         engine.enqueue(name)
     task, given_up = engine.enqueue("bill", lane="order 17", n=1), engine.enqueue("refuse")
-    dev.wait_for(rf"failed +refuse {given_up}  handler \S+ s  failure 1 of 3, not tried again: GiveUp: never")
+    dev.wait_for(rf"failed +refuse {given_up}  handler \S+ s  failure 1 of 3, not retried: GiveUp: never")
     dev.wait_for(rf"retry +bill {task}  handler \S+ s  failure 1 of 2, again in \S+ s: ValueError: no paper \(shop")
     dev.wait_for(rf"info +\[bill {task}\] shop\.bills: writes bill 1\n")
     dev.wait_for(rf"info +\[bill {task}, attempt 2\] shop\.bills: writes bill 1\n")

@@ -35,7 +35,7 @@ def test_task_show_says_that_a_failure_was_the_last(committed: Engine, cli: Run)
     hand.fail(hand.claim_one(), retryable=False)
     said = cli("task", "show", str(task)).stdout
     assert "1 so far, failed 1 of 4 times" in said
-    assert re.search(r"1: failed .*, not tried again", said)
+    assert re.search(r"1: failed .*, not retried", said)
 
 
 def test_runs_of_a_join_are_counted_apart_and_wait_for_their_time(committed: Engine, cli: Run) -> None:
@@ -170,7 +170,7 @@ def test_task_show_says_who_gave_a_task_back(committed: Engine, cli: Run) -> Non
         why,
     )
     shown = cli("task", "show", str(task)).stdout
-    assert "0 so far, 1 more given back" in shown
+    assert "0 so far, 1 more released" in shown
     assert "s ago: worker 7 (here) stopped" in shown
 
 

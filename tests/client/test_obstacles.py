@@ -65,7 +65,7 @@ def test_a_timeout_names_a_queue_that_nobody_serves_or_that_is_paused(shop: Shop
     shop.engine.value("select worker.pause_queue('press')")
     error = wait(shop, task)
     assert "queue press is paused" in str(error)
-    assert error.hint == "Let it go on: catchment queue resume press"
+    assert error.hint == "Resume it: catchment queue resume press"
 
 
 def test_a_halted_lane_is_named_and_can_be_skipped(shop: Shop) -> None:
@@ -75,7 +75,7 @@ def test_a_halted_lane_is_named_and_can_be_skipped(shop: Shop) -> None:
     error = _sync(shop, second)
     assert "lane it's of queue mail is halted since" in str(error)
     assert f"because task {first} (send) failed" in str(error)
-    assert f"Run the failed task again: catchment task retry {first}; go on without it: " in (error.hint or "")
+    assert f"Run the failed task again: catchment task retry {first}; skip it: " in (error.hint or "")
     assert """catchment lane skip mail 'it'"'"'s'""" in (error.hint or "")
     assert shop.app.sync.skip_halted("it's", queue=QUEUE) == first
     with pytest.raises(LaneNotHalted, match="is not halted"):

@@ -157,7 +157,7 @@ def test_attempts_are_said_as_task_show_says_them(dashboard: StartDashboard, com
     assert [one["remark"] for one in answer["attempts"]] == ["", "", "retried by hand", ""]
     page = site.get(f"/tasks/{given_up}").text
     assert "1 so far, failed 1 of 4 times" in page
-    assert "attempt 1, not tried again" in page
+    assert "attempt 1, not retried" in page
 
 
 def test_a_retry_by_hand_is_a_step_of_its_own() -> None:

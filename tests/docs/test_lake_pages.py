@@ -19,7 +19,11 @@ from catchment.lake.tasks import metrics
 from catchment.lake.types import Column, Properties
 
 ROOT = Path(__file__).parents[2]
-COMPUTED = {"lake_memory_limit": "60 % of memory", "lake_threads": "all cores", "lake_temp_directory": "the system's"}
+COMPUTED = {
+    "lake_memory_limit": "60 % of memory",
+    "lake_threads": "all cores",
+    "lake_temp_directory": "the system's temporary folder",
+}
 
 
 def test_every_setting_of_the_lake_is_listed_with_its_default_and_no_other() -> None:

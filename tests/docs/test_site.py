@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.docs.steps import read_blocks
+
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 PAGE = re.compile(r"([\w/-]+\.md)\b")
@@ -27,6 +29,16 @@ def test_the_first_page_leads_to_every_other() -> None:
     linked = {*re.findall(r"\]\(([\w/-]+\.md)\)", (DOCS / "index.md").read_text(encoding="utf-8"))}
     pages = {str(page.relative_to(DOCS)) for page in DOCS.rglob("*.md")}
     assert linked == {page for page in pages if not re.match(r"design/\d", page)} - {"index.md"}
+
+
+def test_the_first_page_begins_with_the_example_of_the_readme() -> None:
+    """So it runs: tests/package reads the README with the wheel."""
+    first, readme = (
+        [block.text for block in read_blocks(page.read_text(encoding="utf-8"))]
+        for page in (DOCS / "index.md", ROOT / "README.md")
+    )
+    assert len(first) == 4
+    assert first == readme[:4]
 
 
 @pytest.mark.long

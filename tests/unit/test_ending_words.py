@@ -17,7 +17,7 @@ from catchment.runtime.words import end_words
         (1, 4, False, 0.0, "failure 1 of 4, again now"),
         (1, 4, False, None, "failure 1 of 4"),
         (4, 4, True, None, "failure 4 of 4, the last"),
-        (1, 4, True, None, "failure 1 of 4, not tried again"),
+        (1, 4, True, None, "failure 1 of 4, not retried"),
         (1, 1, True, None, ""),
         (None, None, False, None, ""),
     ],

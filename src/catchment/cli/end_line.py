@@ -69,7 +69,7 @@ def halted_line(halted: dict[str, Any], task_id: int, *, at: str, on: Console = 
     what = one_line(f"lane {lane} of queue {queue}" if lane else f"the serial queue {queue}")
     return (
         f"{at} {coloured('halted', on)} {what}, because task {task_id} failed."
-        f" To run that again: catchment task retry {task_id}. To go on without it: {skip}"
+        f" To retry it: catchment task retry {task_id}. To skip it: {skip}"
     )
 
 

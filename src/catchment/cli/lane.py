@@ -42,11 +42,11 @@ def list_lanes(
     as_json: Json = False,
     dsn: Dsn = None,
 ) -> None:
-    """List lanes that have work, with the task at the head of each and the number of tasks.
+    """List lanes that have work, with the head of each, which is its first task, and the number of its tasks.
 
-    A lane is running while its head runs, waiting while that waits for its children, its join, its retry, its snooze or
-    the limit of its queue, and halted when it has failed. Its tasks are the head and those behind it. The lane without
-    a name is the top level of a serial queue. Counts stop at 1,000.
+    A lane is running while its head runs. It is waiting while its head waits for children, its join, a retry, a snooze
+    or the limit of the queue. It is halted when its head has failed. The lane without a name is the top level of a
+    serial queue. Counts stop at 1,000.
     """
     with open_database(dsn, "catchment_read") as conn:
         rows = task_store.list_lanes(conn, queue=queue, state=state, limit=limit)
@@ -77,4 +77,4 @@ def skip(
     if as_json:
         print_json({"queue": queue, "lane": lane, "skipped_id": task_id})
     else:
-        console.print(f"{escape(harmless(lane or queue))} goes on without task {task_id}.")
+        console.print(f"{escape(harmless(lane or queue))} continues without task {task_id}.")

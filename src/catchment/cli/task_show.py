@@ -85,7 +85,7 @@ def _lines(row: Row, held: Conditions, asked: Conditions) -> Iterator[Line]:
     for name in ("payload", "result", "info"):
         yield name, [] if row[name] is None else [_value(row[name])]
     yield "progress", _progress(row)
-    yield "made", _moment(row["created_at"])
+    yield "created", _moment(row["created_at"])
     yield "due", _moment(row["scheduled_at"])
     yield "started", _started(row)
     yield "worker", _worker(row)
@@ -127,7 +127,7 @@ def _next(row: Row, error: Row, held: Conditions) -> list[str]:
     halted: Row | None = row["halted"]
     if halted is not None:
         skip = skip_command(halted["queue"], halted["lane"])
-        lines.append(f"{_safe(skip)}  [dim]# let {_lane(halted)}, which it has halted, go on without it[/]")
+        lines.append(f"{_safe(skip)}  [dim]# skip it, so that {_lane(halted)} continues[/]")
     if row["merged_into"] is not None:
         lines.append(f"catchment task show {row['merged_into']}  [dim]# the task that it was merged into[/]")
     for one in held:
@@ -238,7 +238,7 @@ def _runs(row: Row, kept: Sequence[Row], first: str, last: str) -> list[str]:
     lines: list[str] = []
     followed = what_followed(ended, row["max_attempts"], is_settled=is_settled)
     for one, (is_given_up, is_by_hand) in zip(kept, followed, strict=True):
-        lines.append(_attempt(one) + (", not tried again" if is_given_up else ""))
+        lines.append(_attempt(one) + (", not retried" if is_given_up else ""))
         if is_by_hand:
             lines.append("[dim]retried by hand[/]")
     if last:
@@ -267,7 +267,7 @@ def _last(row: Row, lines: list[str]) -> list[str]:
 def _attempt(one: Row) -> str:
     error: Row = one["error"] or {}
     if one["state"] == "released":
-        return f"given back {_ago(_time(one['ended_at']))}: {_safe(_cut(error.get('message', '')))}"
+        return f"released {_ago(_time(one['ended_at']))}: {_safe(_cut(error.get('message', '')))}"
     words = error_words(error.get("kind", "error"), str(error.get("message", "")), one["state"])
     first, *_ = [*_cut(words).splitlines(), ""]
     return f"{one['number']}: {styled_state(one['state'])} {_ago(_time(one['ended_at']))}, {_safe(first)}"

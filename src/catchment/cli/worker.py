@@ -38,7 +38,9 @@ def worker(
     queue: Annotated[list[str] | None, typer.Option(help="Serve this queue only; can be repeated.")] = None,
     concurrency: Annotated[
         list[str] | None,
-        typer.Option(metavar="QUEUE=N", help="Fibers of a queue, including the top fiber; can be repeated."),
+        typer.Option(
+            metavar="QUEUE=N", help="Number of connections that run SQL handlers of a queue; can be repeated."
+        ),
     ] = None,
     single: Annotated[
         bool, typer.Option("--single", help="Exit at once if another worker already runs the top level of a queue.")

@@ -59,7 +59,7 @@ def pause(worker_id: WorkerId, as_json: Json = False, dsn: Dsn = None) -> None:
 
     Running tasks continue, and the process stays up. Other workers take over its queues.
     """
-    said = f"Worker {worker_id} takes no more tasks. To go on: catchment workers resume {worker_id}"
+    said = f"Worker {worker_id} takes no more tasks. To resume it: catchment workers resume {worker_id}"
     _ask(dsn, worker_id, "pause", said, as_json=as_json)
 
 

@@ -198,7 +198,7 @@ class App(Scheduling):
         - ``dedup``, ``merge``: parameters that make two pending tasks the same work, and how the others combine
         - ``on_failure``: what a lane does after a final failure: ``continue``, ``halt`` or ``cancel_rest``. Defaults to
           the setting of the queue.
-        - ``limit``: how many may run at a time or start in a while, a ``Limit``
+        - ``limit``: how many may run at a time, or start per interval: a ``Limit``
         - ``executor``: ``auto`` is ``async`` for ``async def`` and ``thread`` for ``def``; ``process`` is for a plain
           function without context; ``ray`` runs such a function on a cluster of Ray
         - ``num_cpus``, ``num_gpus``, ``memory``: with ``executor="ray"``, what a task takes of the cluster; memory in

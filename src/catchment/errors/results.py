@@ -107,7 +107,7 @@ class ResultTimeout(ResultMissing, TimeoutError):
         time = f"{waited.total_seconds():g} s"
         if not is_answered:
             message = f"no answer from the server about {task} after {time}, its last known state is {state}"
-            hint = "Check the network between here and the server. The task itself goes on."
+            hint = "Check the network between here and the server. The task itself continues."
         else:
             message = f"{task} is still {state} after {time}" + (f": {reason}" if reason else "")
             hint = hint or f"Wait longer, or see what it waits for: catchment task why {task_id}"

@@ -66,8 +66,9 @@ def _commands() -> Commands:
 
 
 class Lake:
-    """The lake of a database, made if it has none, and the verbs for its dynamic tables. For code without asyncio; from
-    one thread.
+    """The lake of a database, and the operations on its dynamic tables. Creates a lake if the database has none.
+
+    For code without asyncio; a lake is used from one thread.
 
     ``dsn`` defaults to the environment variable ``CATCHMENT_DSN``, and without that the embedded server is started.
     ``address`` is where the data are, or are to be: a path, a URL such as ``s3://bucket/lake``, or parts (see
@@ -97,7 +98,7 @@ class Lake:
     def find(
         cls, dsn: str | None = None, address: str | None = None, *, settings: LakeSettings | None = None
     ) -> Lake | None:
-        """The lake of a database, or None if it has none: nothing is made."""
+        """The lake of a database, or None if it has none; creates nothing."""
         return cls(dsn, address, settings=settings) if is_made(find_dsn(dsn)) else None
 
     def __enter__(self) -> Lake:
@@ -167,7 +168,7 @@ class Lake:
             return report.list_tables(conn)
 
     def describe(self, name: str) -> TableDescription:
-        """One table: when and how it is refreshed, how old its data are, what it reads and holds, how it went."""
+        """A table: its definition and properties, the age of its data, its sources, and its last refresh."""
         dt_id = self._find(name)
         with self._control.connection() as conn:
             return report.describe(conn, dt_id)
@@ -192,8 +193,7 @@ class Lake:
         return report.explain_statements(self._duck, self._control, parse_each(sql))
 
     def why(self, name: str) -> TableWhy:
-        """Why a table is not as new as it has to be: everything that holds it back now, each with the command that
-        changes it. Nothing of the lake is read."""
+        """Why a table is late: every cause, with the command that resolves it. Reads no data of the lake."""
         dt_id = self._find(name)
         with self._control.connection() as conn:
             return report.why(conn, dt_id)
@@ -240,10 +240,10 @@ class Lake:
     def refresh(
         self, *names: str, timeout: Duration | None = None, on_progress: OnProgress = _quiet
     ) -> list[RefreshInfo]:
-        """Refresh tables now, and the dynamic tables they read, all as of one snapshot, and wait for it; returns how
-        each went, failures too. Where no worker serves the lake, the work is done in this process.
+        """Refresh tables and the dynamic tables that they read, all as of one snapshot, and wait for the end.
 
-        Raises ``RefreshTimeout`` after ``timeout``; the refresh goes on then.
+        Returns the outcome of each refresh, failed ones too. If no worker serves the lake, this process does the work.
+        Raises ``RefreshTimeout`` after ``timeout``; the refresh continues.
         """
         return self._refresh([self._find(name) for name in names], "manual", timeout, on_progress)
 
@@ -254,11 +254,11 @@ class Lake:
         return rounds.refresh(self._control, dt_ids, trigger=trigger, timeout=seconds, on_progress=on_progress)
 
     def request_refresh(self, *names: str) -> int:
-        """Ask for a refresh and do not wait; returns the id of the round. Workers do it."""
+        """Request a refresh without waiting for it; returns the id of the round. Workers run it."""
         return self._control.request_round([self._find(name) for name in names])
 
     def cancel(self, name: str) -> int:
-        """Stop what is under way for a table; returns how many refreshes that were."""
+        """Cancel the running refreshes of a table; returns how many there were."""
         return self._control.cancel_refreshes(self._find(name), "cancelled on request")
 
     def history(

@@ -35,90 +35,94 @@ class LakeSettings(Settings):
     parallel_refresh_enabled: bool = Field(
         True,
         validation_alias=also("PARALLEL_REFRESH_ENABLED"),
-        description="Off: no table is ever refreshed by several tasks.",
+        description="If false, no refresh is split into subtasks.",
     )
     parallel_min_affected_keys: int = Field(
         10_000_000,
         ge=0,
         validation_alias=also("PARALLEL_MIN_AFFECTED_KEYS"),
-        description="Keys from which a refresh is spread.",
+        description="A refresh with at least this many affected keys is parallel.",
     )
     parallel_max_workers: int = Field(
         16,
         ge=1,
         validation_alias=also("PARALLEL_MAX_WORKERS"),
-        description="Subtasks of one refresh that run at a time.",
+        description="Maximum number of concurrent subtasks of one refresh.",
     )
     parallel_timeout_seconds: float = Field(
         3600, gt=0, validation_alias=also("PARALLEL_TIMEOUT_SECONDS"), description="Deadline of a refresh."
     )
     parallel_keys_per_worker: int = Field(5_000_000, ge=1, description="Keys that keep one worker busy.")
-    parallel_min_seconds: float = Field(10, ge=0, description="A refresh expected to take less is never spread.")
-    parallel_max_single_seconds: float = Field(60, ge=0, description="One expected to take longer always is.")
+    parallel_min_seconds: float = Field(10, ge=0, description="A refresh expected to take less is not parallel.")
+    parallel_max_single_seconds: float = Field(60, ge=0, description="A refresh expected to take longer is parallel.")
     parallel_memory_share: float = Field(
-        0.6, gt=0, le=1, description="Share of the memory limit above which the expected need spreads a refresh."
+        0.6, gt=0, le=1, description="A refresh expected to need more of the memory limit is parallel."
     )
-    parallel_buckets_per_worker: int = Field(4, ge=1, description="Subtasks for each worker, for evenness.")
-    parallel_keys_per_bucket: int = Field(1_000_000, ge=1, description="Keys of a subtask at most, if possible.")
-    parallel_min_buckets: int = Field(8, ge=1, le=256, description="Subtasks of a spread refresh at least.")
-    parallel_max_buckets: int = Field(256, ge=1, le=256, description="Subtasks of a spread refresh at most.")
-    parallel_max_retries: int = Field(3, ge=0, description="Times that a subtask is tried again.")
+    parallel_buckets_per_worker: int = Field(4, ge=1, description="Subtasks per worker, to balance the load.")
+    parallel_keys_per_bucket: int = Field(1_000_000, ge=1, description="Maximum number of keys per subtask.")
+    parallel_min_buckets: int = Field(8, ge=1, le=256, description="Minimum number of subtasks.")
+    parallel_max_buckets: int = Field(256, ge=1, le=256, description="Maximum number of subtasks.")
+    parallel_max_retries: int = Field(3, ge=0, description="Retries of a subtask.")
     parallel_no_progress_seconds: float = Field(
-        600, gt=0, description="A spread refresh in which no subtask starts or ends for so long is given up."
+        600, gt=0, description="A parallel refresh in which no subtask starts or ends for this long fails."
     )
 
     lake_memory_limit: str | None = Field(
         None,
-        description="Memory of DuckDB in this process, such as 1300MB. Defaults to 60 % of the memory of the machine.",
+        description="Memory limit of DuckDB in this process, such as 1300MB. Defaults to 60 % of the machine.",
     )
-    lake_threads: int | None = Field(None, ge=1, description="Threads of DuckDB in this process; default: all cores.")
+    lake_threads: int | None = Field(
+        None, ge=1, description="Threads of DuckDB in this process. Defaults to all cores."
+    )
     lake_temp_directory: str | None = Field(
-        None, description="Where DuckDB keeps what does not fit into memory; default: the system's folder for that."
+        None, description="Folder for data that do not fit into memory. Defaults to the temporary folder of the system."
     )
     lake_full_above: float = Field(0.3, gt=0, le=1, description="Share of keys above which a refresh is full.")
-    lake_small_ms: float = Field(300, ge=0, description="A full refresh expected to take less is not avoided.")
+    lake_small_ms: float = Field(300, ge=0, description="A refresh is full if that is expected to take less.")
     lake_rewrite_above: float = Field(
         0.3, gt=0, le=1, description="Share of deleted rows above which a bucket is rewritten."
     )
     lake_wholesale_above: float = Field(
         0.5, gt=0, le=1, description="Share of changed rows above which a whole table is rewritten."
     )
-    lake_rows_per_bucket: int = Field(500_000, ge=1, description="Rows of a storage bucket, about.")
-    lake_compact_files: int = Field(64, ge=2, description="Files from which a table is compacted, set at installation.")
+    lake_rows_per_bucket: int = Field(500_000, ge=1, description="Approximate number of rows per bucket.")
+    lake_compact_files: int = Field(
+        64, ge=2, description="A table with this many files is compacted. Set at installation."
+    )
     lake_compact_deletes: float = Field(
-        0.3, gt=0, le=1, description="Share of deleted rows from which it is, set at installation."
+        0.3, gt=0, le=1, description="A table with this share of deleted rows is compacted. Set at installation."
     )
     lake_artifact_grace_seconds: float = Field(
-        60, ge=0, description="Files of an interrupted attempt are looked for again after this time."
+        60, ge=0, description="Time after which files of an interrupted attempt are searched again."
     )
-    lake_history_days: int = Field(30, ge=1, description="Time that refreshes are remembered, set at installation.")
+    lake_history_days: int = Field(30, ge=1, description="Retention of the refresh history. Set at installation.")
     lake_expire_days: float = Field(
         0,
         ge=0,
-        description="Snapshots older than this that nothing needs go daily, set at installation; 0: never.",
+        description="Age at which unneeded snapshots are removed, daily. Set at installation; 0: never.",
     )
     lake_orphan_days: float = Field(
         0,
         ge=0,
-        description="Files older than this that no table has go daily, set at installation; 0: never.",
+        description="Age at which files of no table are removed, daily. Set at installation; 0: never.",
     )
     lake_executor: Literal["worker", "ray"] = Field(
         "worker",
-        description="Where subtasks of a refresh are computed, unless the lake or the table says: worker, or ray.",
+        description="Default executor of subtasks: worker or ray. The lake and the table can override it.",
     )
     lake_ray_tasks: int = Field(
-        8, ge=1, le=1000, description="With ray: subtasks that a worker process has on the cluster at a time."
+        8, ge=1, le=1000, description="With ray: maximum number of concurrent subtasks of a worker process."
     )
     lake_ray_cpus: int = Field(1, ge=1, description="Threads of a subtask on the cluster, and CPUs that it reserves.")
-    lake_ray_memory: str = Field("2GB", description="Memory of a subtask on the cluster, which it reserves.")
-    lake_audit_every: int = Field(0, ge=0, description="Audit a table after this many refreshes; 0: never.")
+    lake_ray_memory: str = Field("2GB", description="Memory that a subtask on the cluster reserves and uses.")
+    lake_audit_every: int = Field(0, ge=0, description="Audit a table after every N refreshes; 0: never.")
 
     s3_key_id: str | None = Field(None, description="Access key of the bucket.")
     s3_secret: SecretStr | None = Field(None, description="Secret of that key.")
     s3_region: str | None = Field(None, description="Region of the bucket.")
-    s3_endpoint: str | None = Field(None, description="host:port of a store other than Amazon's.")
-    s3_url_style: Literal["vhost", "path"] = Field("vhost", description="How the store wants URLs.")
-    s3_use_ssl: bool = Field(True, description="Off for a store without TLS.")
+    s3_endpoint: str | None = Field(None, description="host:port of a store other than Amazon S3.")
+    s3_url_style: Literal["vhost", "path"] = Field("vhost", description="URL style of the store.")
+    s3_use_ssl: bool = Field(True, description="Use TLS; disable it for a store without TLS.")
 
     @field_validator("lake_memory_limit", "lake_ray_memory")
     @classmethod

@@ -101,7 +101,7 @@ class ViewText:
 
 @dataclass(frozen=True, slots=True)
 class Properties:
-    """What follows the name in ``CREATE DYNAMIC TABLE``. None stands for the global setting, or for DOWNSTREAM."""
+    """The properties of a dynamic table. Null means the global setting; a null target lag means DOWNSTREAM."""
 
     target_lag: timedelta | None = None
     refresh_mode: Mode = Mode.AUTO

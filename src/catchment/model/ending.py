@@ -33,7 +33,7 @@ def failure_words(number: int | None, most: int | None, *, is_last: bool, again_
     if number is None or most is None or most == 1:
         return "" if is_last else again
     if is_last:
-        again = "the last" if number >= most else "not tried again"
+        again = "the last" if number >= most else "not retried"
     return ", ".join(part for part in (f"failure {number} of {most}", again) if part)
 
 
@@ -49,7 +49,7 @@ def count_words(first: str, kept: Sequence[Ended], most: int, *, is_settled: boo
     elif failed:
         first += f", {failed} failed"
     if given_back := sum(one.state == "released" for one in kept):
-        first += f", {given_back} more given back"
+        first += f", {given_back} more released"
     return first
 
 

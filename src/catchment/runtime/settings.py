@@ -25,48 +25,50 @@ class WorkerSettings(Settings):
         1000,
         ge=1,
         validation_alias=also("MAX_CONCURRENT_TASKS"),
-        description="Python tasks this process holds at most.",
+        description="Maximum number of Python tasks that the process holds.",
     )
     claim_batch_size: Count = Field(
         50,
         ge=1,
         validation_alias=also("CLAIM_BATCH_SIZE"),
-        description="Tasks of a first claim; claims grow to 500 while tasks are short.",
+        description="Size of the first claim; claims grow to 500 tasks while tasks are short.",
     )
     claim_ahead: Count = Field(
-        0, ge=0, description="Tasks claimed beyond those that run, so that a free slot finds one at once."
+        0, ge=0, description="Tasks claimed in addition to the running ones, so that no slot waits."
     )
     poll_interval_ms: Milliseconds = Field(
         100,
         ge=1,
         validation_alias=also("POLL_INTERVAL_MS"),
-        description="Rhythm of looking for work while no wake-up can arrive.",
+        description="Polling interval while notifications cannot arrive.",
     )
     idle_poll_ms: Milliseconds = Field(
         600_000,
         ge=1,
-        description="Rhythm of looking for work while wake-ups can arrive; heartbeats find what a lost one has left.",
+        description="Polling interval while notifications can arrive; a heartbeat finds the work of a lost one.",
     )
-    wake_ups: bool = Field(True, description="Listen for notifications; off behind a pooler that cannot pass them on.")
+    wake_ups: bool = Field(
+        True, description="Listen for notifications; disable it where a connection cannot receive them."
+    )
     session_lock: bool = Field(
         True,
-        description="Prove life by a session lock; off behind a transaction pooler, where the lease alone must do.",
+        description="Prove liveness by a session lock; disable it behind a transaction pooler.",
     )
     latency_threshold_ms: Milliseconds = Field(
-        30_000, ge=1, description="Claims shrink by 30 % while a command's 99th percentile is above this."
+        30_000, ge=1, description="Claims shrink by 30 % while the 99th percentile of a command is above this."
     )
     worker_threads: Count = Field(32, ge=1, description="Threads for handlers that are plain functions.")
     worker_processes: int | None = Field(
-        None, ge=1, le=1_000_000, description="Processes for CPU-bound handlers; default: all cores."
+        None, ge=1, le=1_000_000, description="Processes for CPU-bound handlers. Defaults to all cores."
     )
     give_back_seconds: Seconds = Field(
-        10, gt=0, description="A claimed task that cannot start within this time is given back."
+        10, gt=0, description="A claimed task that cannot start within this time is released."
     )
     max_result_bytes: int = Field(
-        16 * 1024 * 1024, ge=1, le=2**30, description="Largest result, and largest info, in bytes of JSON."
+        16 * 1024 * 1024, ge=1, le=2**30, description="Maximum size of a result or an info, in bytes of JSON."
     )
     stop_grace_seconds: Seconds = Field(
-        10, ge=0, description="A handler that still runs this long after it was stopped is left behind."
+        10, ge=0, description="A handler that still runs this long after it was stopped is abandoned."
     )
     lease_seconds: Seconds = Field(
         15,
@@ -76,29 +78,31 @@ class WorkerSettings(Settings):
     stall_seconds: Seconds = Field(
         300, ge=1, description="A worker whose event loop is blocked for this long counts as dead."
     )
-    shutdown_grace_seconds: Seconds = Field(30, ge=0, description="Time that running handlers get at a stop.")
+    shutdown_grace_seconds: Seconds = Field(
+        30, ge=0, description="Time that running handlers get to finish at shutdown."
+    )
     transaction_connections: Count = Field(4, ge=1, description="Connections for handlers in ctx.transaction().")
     transaction_limit_seconds: Seconds = Field(
-        30, gt=0, description="Longest idle time and statement in ctx.transaction()."
+        30, gt=0, description="Maximum duration of a statement and of a pause in ctx.transaction()."
     )
-    hook_limit_seconds: Seconds = Field(30, gt=0, description="Longest run of an after hook.")
+    hook_limit_seconds: Seconds = Field(30, gt=0, description="Maximum duration of an after hook.")
     metrics_port: int | None = Field(
         None,
         ge=0,
         le=65535,
         validation_alias=also("METRICS_PORT"),
-        description="Port where Prometheus finds the counters; none by default, 0 takes a free one.",
+        description="Port for Prometheus. Defaults to none; 0 selects a free one.",
     )
     metrics_host: str = Field("127.0.0.1", description="Address that port is bound to.")
     health_port: int | None = Field(
         None,
         ge=0,
         le=65535,
-        description="Port where /healthz and /readyz answer; none by default, 0 takes a free one.",
+        description="Port for /healthz and /readyz. Defaults to none; 0 selects a free one.",
     )
     health_host: str = Field("127.0.0.1", description="Address that the health port is bound to.")
-    log_format: LogFormat = Field("text", description="How workers log: lines for people, or JSON objects.")
-    log_level: LogLevel = Field("info", description="What workers log; debug has the start of each task.")
+    log_format: LogFormat = Field("text", description="Log format of workers: lines for people, or JSON objects.")
+    log_level: LogLevel = Field("info", description="Log level of workers; debug includes the start of each task.")
 
 
 def read_options(**given: Any) -> WorkerOptions:

@@ -121,7 +121,7 @@ class SyncTask(_Handle[R_co]):
         return self._verbs.retry(self.id, self._expected)
 
     def info(self) -> TaskInfo:
-        """The task as it stands now; raises ``TaskNotFound``."""
+        """The current state of the task; raises ``TaskNotFound``."""
         return self._verbs.info(self.id, self._expected)
 
     def why(self) -> Why:

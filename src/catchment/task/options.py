@@ -109,7 +109,7 @@ class CommandOptions:
         self._check_merge()
         if self.limit is not None and self.dedup is not None:
             raise DefinitionRefused(
-                "limit and dedup are both given: tasks that are one cannot be counted one by one",
+                "limit and dedup are both given: deduplicated tasks cannot be limited individually",
                 hint="Limit the queue instead: app.queue(name, max_running=…).",
             )
 

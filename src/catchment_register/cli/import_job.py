@@ -88,7 +88,7 @@ def reject(job_id: JobId, dsn: Dsn = None, as_json: Json = False) -> None:
 @app.command("retry")
 def retry(job_id: JobId, dsn: Dsn = None, as_json: Json = False) -> None:
     """Resume a failed job where it stopped."""
-    _change(dsn, job_id, "select register.retry_import_job(%s)", "goes on", as_json=as_json)
+    _change(dsn, job_id, "select register.retry_import_job(%s)", "resumed", as_json=as_json)
 
 
 @app.command("delete")
@@ -142,7 +142,7 @@ def print_summary(job: Row) -> None:
 def held_text(job_id: int, held_by: int) -> str:
     """Why a job does not go on, and what to do."""
     return (
-        f"Job {job_id} goes on when job {held_by} has been reviewed:"
+        f"Job {job_id} continues when job {held_by} has been reviewed:"
         f" catchment register import-job approve {held_by}, or reject"
     )
 

@@ -27,7 +27,7 @@ def test_a_halted_lane_goes_on_without_its_head(page: Page, dashboard: StartDash
     expect(row).to_have_count(1, timeout=LIMIT)
     row.get_by_role("button", name="Skip").click()
     page.get_by_role("dialog").get_by_role("button", name=f"Skip task {bad}").click()
-    page.get_by_text(f"Lane customer 7 of queue mail goes on without task {bad}.").wait_for()
+    page.get_by_text(f"Lane customer 7 of queue mail continues without task {bad}.").wait_for()
     expect(row).to_have_count(0, timeout=LIMIT)
     committed.drain("mail")
     assert (committed.state(bad), committed.state(behind)) == ("failed", "completed")

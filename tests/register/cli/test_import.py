@@ -136,8 +136,8 @@ def test_who_waits_behind_a_review_is_told_so(reg_db: RegisterDatabase, file: Pa
     file.write_text(GOOD)
     told = " ".join(run(reg_db, "import", str(file), *unit, "--wait").split())
     assert "held up by job 1, which waits for review" in told
-    assert "Job 2 goes on when job 1 has been reviewed: catchment register import-job approve 1, or reject" in told
-    assert "Job 2 goes on when job 1 has been reviewed" in " ".join(run(reg_db, "status").split())
+    assert "Job 2 continues when job 1 has been reviewed: catchment register import-job approve 1, or reject" in told
+    assert "Job 2 continues when job 1 has been reviewed" in " ".join(run(reg_db, "status").split())
 
 
 def test_a_rejected_job_brings_nothing(reg_db: RegisterDatabase, file: Path) -> None:

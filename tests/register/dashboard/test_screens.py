@@ -122,7 +122,7 @@ def test_why_is_the_same_everywhere(reg_db: RegisterDatabase, start_site: StartD
     assert answer["is_current"] is False
     by_kind = {one["kind"]: (one["is_blocking"], one["remedy"]) for one in told}
     assert {one["kind"]: (one["is_blocking"], one["remedy"]) for one in answer["conditions"]} == by_kind
-    assert by_kind["paused"] == (True, "catchment queue resume analytics  # let it go on")
+    assert by_kind["paused"] == (True, "catchment queue resume analytics  # resume it")
     assert "Queue analytics is paused" in site.get("/register/why", params={"of": of}).text
     assert "Queue analytics is paused" in site.get(f"/register/units/{of}").text
     text = reg_cli("why", of).stdout

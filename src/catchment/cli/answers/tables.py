@@ -107,19 +107,19 @@ TableNode = _model(lake.TableNode)
 TableAltered = _make("TableAltered", "A table with all its properties.", {"name": str, **_kinds(Properties)})
 TableAudited = _make(
     "TableAudited",
-    "``missing`` are rows of the query that the table has not, ``extra`` those that the query does not give, some of"
-    " both are ``examples``. ``snapshot`` is that of the table's data.",
+    "``missing`` counts rows of the query that the table lacks, ``extra`` rows of the table that the query does not"
+    " return; ``examples`` has some of both. ``snapshot`` is that of the table's data.",
     {"name": str, **_kinds(AuditResult), "is_equal": bool},
 )
 _Compacted = _make("TableCompacted", lake.Compaction.__doc__ or "", {"name": str, **_kinds(lake.Compaction)})
 TablesMaintained = _make(
     "TablesMaintained",
-    "``removed_files`` no table had. ``expired_snapshots`` is null without ``--expire-days``.",
+    "``removed_files`` counts files of no table. ``expired_snapshots`` is null without ``--expire-days``.",
     {"tables": list[_Compacted], "removed_files": int, "expired_snapshots": int | None},
 )
 StatementExplained = _make(
     "StatementExplained",
-    "With ``--file``: each statement, explained or refused. One that is refused has an ``error``, and null for what is"
+    "With ``--file``: each statement, explained or refused. A refused one has an ``error``, and null for what is"
     " not known.",
     {
         "statement": int,

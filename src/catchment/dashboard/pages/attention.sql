@@ -12,7 +12,7 @@ select a.level, a.subject, a.finding, a.remedy, a.task_id, a.queue
     (select 2, 'error',
             case when l.lane = '' then 'queue ' || l.queue else format('lane %s of queue %s', l.lane, l.queue) end,
             format('halted: task %s failed', l.head_id),
-            format(E'catchment task retry %s  # run it again\n%s  # go on without it', l.head_id,
+            format(E'catchment task retry %s  # run it again\n%s  # skip it', l.head_id,
                    worker.shell_command('catchment lane skip', l.queue, l.lane)), l.head_id, l.queue
        from worker.lanes as l
       where l.halted_at is not null

@@ -164,13 +164,13 @@ async def _skip(actor: Actor, body: SkipBody) -> Done:
             f"{_name(body)} is halted by task {skipped}, and no longer by task {body.id}",
             hint="Look at that task first.",
         )
-    return Done(f"{_begins(body)} goes on without task {body.id}.", "skipped")
+    return Done(f"{_begins(body)} continues without task {body.id}.", "skipped")
 
 
 SKIP = Action(
     name="lane.skip",
     path="/lanes/skip",
-    summary="Let a halted lane go on without the task that failed.",
+    summary="Resume a halted lane without the failed task.",
     body=SkipBody,
     run=_skip,
     verb=lambda body: f"Skip task {body.id}",

@@ -74,7 +74,7 @@ class NowAnswer(Answer):
     failed: int = Field(description="Tasks that failed in the last 15 minutes.")
     workers: int
     starts_per_second: list[float] = Field(description="Attempts started per second, in the last minutes.")
-    made_per_second: list[float] = Field(description="Tasks made per second, in the last minutes.")
+    made_per_second: list[float] = Field(description="Tasks created per second, in the last minutes.")
     ready_samples: list[int] = Field(description="Ready tasks of all queues, in the last minutes.")
     running_samples: list[int]
     sampled_at: list[datetime]

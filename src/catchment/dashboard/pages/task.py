@@ -76,7 +76,7 @@ class AttemptAnswer(Answer):
     is_join: bool
     is_scope: bool = Field(description="Not an attempt: the task settled by its children, and was retried by hand.")
     is_last: bool = Field(description="The task settled with it; what came later was retried by hand.")
-    remark: str = Field("", description="What followed: that it was not tried again, or a retry by hand.")
+    remark: str = Field("", description="What followed: that it was not retried, or a retry by hand.")
     state: str
     started_at: Moment | None
     ended_at: Moment
@@ -219,7 +219,7 @@ def _with_remarks(row: Row, attempts: list[AttemptAnswer]) -> list[AttemptAnswer
         runs = _runs(attempts, is_join=is_join)
         followed = what_followed(runs, row["max_attempts"], is_settled=_is_settled(row, runs))
         for one, (is_given_up, is_by_hand) in zip(runs, followed, strict=True):
-            words = ("not tried again" if is_given_up else "", "retried by hand" if is_by_hand else "")
+            words = ("not retried" if is_given_up else "", "retried by hand" if is_by_hand else "")
             remarks[one.key] = ", ".join(word for word in words if word)
     return [one.model_copy(update={"remark": remarks.get(one.key, "")}) for one in attempts]
 
@@ -236,7 +236,7 @@ def _ending(attempt: AttemptAnswer) -> str:
     if attempt.state == "interrupted":
         return "its worker was lost"
     if attempt.state == "released":
-        return "given back by its worker"
+        return "released by its worker"
     kind = f" with {attempt.kind}" if attempt.kind and attempt.kind != attempt.state else ""
     return f"{'its join' if attempt.is_join else f'attempt {attempt.attempt}'} {attempt.state}{kind}"
 

@@ -55,7 +55,7 @@ class SourceRead:
 
 @dataclass(frozen=True, slots=True)
 class AuditRecord:
-    """The last comparison of a table with its query: rows that were missing, rows too many, how long it took."""
+    """The last comparison of a table with its query: the numbers of missing and extra rows, and its duration."""
 
     snapshot: int
     missing: int
@@ -66,7 +66,7 @@ class AuditRecord:
 
 @dataclass(frozen=True, slots=True)
 class LagStats:
-    """How old the data were in a while; ``within_target`` is the share of the time, from 0 to 1."""
+    """The age of the data over a period; ``within_target`` is the share of the time within the target, from 0 to 1."""
 
     mean_lag: timedelta | None
     max_lag: timedelta | None
@@ -76,10 +76,10 @@ class LagStats:
 
 @dataclass(frozen=True, slots=True)
 class TableDescription:
-    """One table: when and how it is refreshed, how old its data are, what it reads and holds, how it went.
+    """A table: its definition and properties, the age of its data, its sources, and its last refresh.
 
-    ``dynamic_table`` is the name with its schema. ``effective_lag`` is the lag it has to keep, also where it is
-    DOWNSTREAM. ``open_…`` is the refresh that is under way, ``last_…`` the one that ended last.
+    ``dynamic_table`` is the name with its schema. ``effective_lag`` is the target lag; for DOWNSTREAM, the one that the
+    tables that read it require. ``open_…`` is the running refresh, ``last_…`` the one that ended last.
     """
 
     id: int
@@ -144,7 +144,7 @@ class TablePart:
 
 @dataclass(frozen=True, slots=True)
 class ChangeCount:
-    """Rows that came and rows that went."""
+    """The numbers of inserted and deleted rows."""
 
     inserted: int | None
     deleted: int
@@ -252,7 +252,7 @@ class RefreshRecord:
 
 @dataclass(frozen=True, slots=True)
 class TableLag:
-    """How old the data of a table were in the time that was looked at; ``within_target`` is a share, from 0 to 1."""
+    """The age of a table's data over the period; ``within_target`` is the share of the time within the target."""
 
     name: str
     target_lag: timedelta | None
@@ -268,8 +268,10 @@ class TableLag:
 
 @dataclass(frozen=True, slots=True)
 class TableWhy:
-    """Why a table is not as new as it has to be. The first condition says how old its data are, those in ``blocking``
-    keep it from getting newer. ``is_late``: its lag is longer than its target. ``str()`` is for people."""
+    """Why a table is late: the first condition is the age of its data, those in ``blocking`` prevent its refresh.
+
+    ``is_late``: its lag exceeds its target. ``str()`` formats it for people.
+    """
 
     name: str
     is_late: bool
@@ -322,7 +324,7 @@ class TableNode:
 
 @dataclass(frozen=True, slots=True)
 class Compaction:
-    """How many files a table lay in, and how many and how large they are now."""
+    """The number of files before and after the compaction, and their size afterwards."""
 
     files_before: int
     files: int

@@ -55,7 +55,7 @@ def list_tables(conn: Conn) -> list[TableSummary]:
 
 
 def describe(conn: Conn, dt_id: int) -> TableDescription:
-    """One table: when and how it is refreshed, how old its data are, what it reads and holds, how it went."""
+    """A table: its definition and properties, the age of its data, its sources, and its last refresh."""
     row = _show(conn, dt_id)
     (kept,) = lag(conn, dt_id)
     layout = Layout.from_json(row.pop("layout"))
@@ -104,12 +104,12 @@ def history(
 
 
 def lag(conn: Conn, dt_id: int | None = None, since: timedelta = DAY) -> list[TableLag]:
-    """How old the data of a table, or of all, were in the last while: mean, largest, share within the target."""
+    """How old the data of a table, or of all, were over a period: mean, largest, share within the target."""
     return [TableLag(**row) for row in fetch_rows(conn, LAKE.query("table_lag"), id=dt_id, since=since)]
 
 
 def why(conn: Conn, dt_id: int) -> TableWhy:
-    """Why a table is not as new as it has to be."""
+    """Why a table is late."""
     rows = fetch_rows(conn, LAKE.query("table_why"), id=dt_id)
     if not rows:
         raise _not_found(dt_id)

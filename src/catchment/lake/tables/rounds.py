@@ -24,7 +24,7 @@ ADVANCE_SECONDS = 1.0
 
 @dataclass(frozen=True, slots=True)
 class RefreshInfo:
-    """A refresh as it stands, or stood at its end. ``done`` and ``total`` count the subtasks of a parallel one."""
+    """A refresh, running or ended. ``done`` and ``total`` count the subtasks of a parallel one."""
 
     id: int
     name: str
@@ -103,7 +103,7 @@ def wait_round(
     while not is_over():
         if is_late():
             raise RefreshTimeout(
-                f"round {round_id} is not over after {timeout:g} s; it goes on",
+                f"round {round_id} is not over after {timeout:g} s; it continues",
                 hint="'catchment table history' shows how it ends; a worker must run: catchment table worker.",
             )
         if control.count_workers() == 0:

@@ -32,7 +32,7 @@ select 'error' as level, 'command ' || c.command as subject,
 union all
 select 'warning', format('lane %s of queue %s', l.lane, l.queue),
        format('halted since %s: task %s failed', worker.said_when(l.halted_at, worker.now()), l.head_id),
-       format(E'catchment task retry %s  # run the failed task again\n%s  # go on without it', l.head_id,
+       format(E'catchment task retry %s  # run the failed task again\n%s  # skip it', l.head_id,
               worker.shell_command('catchment lane skip', l.queue, l.lane))
   from halted as l
  where l.n <= 10

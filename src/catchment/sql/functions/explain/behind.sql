@@ -25,7 +25,7 @@ as $$
          end || worker.said_more(p_ahead) || '.',
          case
            when p_halted_at is null then 'catchment task why ' || p_head_id
-           else format(E'catchment task retry %s  # run the failed task again\n%s  # go on without it', p_head_id,
+           else format(E'catchment task retry %s  # run the failed task again\n%s  # skip it', p_head_id,
                        worker.shell_command('catchment lane skip', p_queue, p_lane))
          end
     from (select worker.standing(p_head_id) as standing) as s

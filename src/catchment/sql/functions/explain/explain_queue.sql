@@ -23,7 +23,7 @@ begin
       format('Queue %s is paused since %s%s%s.', p_queue, worker.said_when(v_queue.paused_at, p_now),
              coalesce(' by ' || v_queue.paused_by, ''),
              coalesce(', until ' || worker.said_when(v_queue.paused_until, p_now), '')),
-      worker.shell_command('catchment queue resume', p_queue) || '  # let it go on')::worker.condition;
+      worker.shell_command('catchment queue resume', p_queue) || '  # resume it')::worker.condition;
   end if;
 
   if v_queue.max_running is not null then

@@ -29,7 +29,7 @@ as $$
            'catchment task retry ' || r.id
            || case
                 when l.name is not null
-                  then format(E'  # run what failed again\n%s  # let %s go on without it', l.skip, l.name)
+                  then format(E'  # run what failed again\n%s  # skip it, so that %s continues', l.skip, l.name)
                 when exists (select
                                from worker.task as t
                                join worker.outcome as x on x.id = t.id and x.state <> 'completed'

@@ -8,7 +8,7 @@ as $$
                 case j.state when 'waiting_for_review' then 'waits for a review'
                   else 'is at ' || replace(j.state, '_', ' ') end),
          case j.state when 'waiting_for_review'
-           then format('catchment register import-job approve %s  # let it go on', j.id) end
+           then format('catchment register import-job approve %s  # resume it', j.id) end
     from register.import_job as j
    where j.state in ('upload_completed', 'preparing_data', 'analysing_data', 'waiting_for_review', 'approved',
                      'processing_data')
