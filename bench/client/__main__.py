@@ -1,19 +1,26 @@
-"""Rates of the client: enqueue one by one, enqueue many, wait for results, record spawns.
+"""Rates of the client: enqueue one by one, from many callers at once, and many; record spawns.
 
-python -m bench.client [--quick]
+python -m bench.client [--quick] [meet]
+
+``meet`` measures enqueue alone, beside a bare server: one prepared INSERT of one row, and its commit, per task. What a
+client reaches depends on the disk, so read the ratio.
 """
 
 from __future__ import annotations
 
 import asyncio
+import statistics
 import sys
+import time
 from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import psycopg
 from psycopg.sql import SQL, Identifier
 
 from bench.engine.harness import Bench, bench_server, median_of, report, seconds
-from catchment import App, Context
+from catchment import App, Context, Request
 
 app = App()
 
@@ -82,6 +89,70 @@ def rates(dsn: str, *, quick: bool) -> None:
     mine.sync.close()
 
 
+CALLERS = 32
+
+
+def meetings(dsn: str, *, quick: bool) -> None:
+    """Enqueue one by one, and from callers that meet. The order turns, so that each meets the same machine."""
+    calls = 640 if quick else 6_400
+    mine = App(dsn)
+    nothing = no_op.using(app=mine)
+    with psycopg.connect(dsn, autocommit=True) as bare:
+        bare.execute("create table bench.bare (id bigint generated always as identity primary key, payload jsonb)")
+
+        def probe() -> None:
+            for _ in range(calls // 4):
+                bare.execute("insert into bench.bare (payload) values ('{}') returning id", prepare=True)
+
+        def alone() -> None:
+            asyncio.run(_callers(nothing, 1, calls // 4))
+
+        def alone_in_a_thread() -> None:
+            for _ in range(calls // 4):
+                nothing.sync.enqueue()
+
+        def coroutines() -> None:
+            asyncio.run(_callers(nothing, CALLERS, calls))
+
+        def threads() -> None:
+            with ThreadPoolExecutor(CALLERS) as pool:
+                for one in [pool.submit(_enqueue, nothing, calls // CALLERS) for _ in range(CALLERS)]:
+                    one.result()
+
+        parts: dict[str, tuple[Callable[[], None], int, str]] = {
+            "bare server, one INSERT and commit each": (probe, calls // 4, ""),
+            "await enqueue, one caller": (alone, calls // 4, ">= 3,200"),
+            "sync.enqueue, one thread": (alone_in_a_thread, calls // 4, ">= 3,200"),
+            f"await enqueue, {CALLERS} callers": (coroutines, calls, ">= 12,000"),
+            f"sync.enqueue, {CALLERS} threads": (threads, calls, ">= 12,000"),
+        }
+        figures: dict[str, list[tuple[float, float]]] = {name: [] for name in parts}
+        for _ in range(1 if quick else 5):
+            for name, (action, count, _) in parts.items():
+                before = time.process_time()
+                took = seconds(action)
+                figures[name].append((count / took, (time.process_time() - before) / count * 1e6))
+    for name, (_, _, bar) in parts.items():
+        rate, used = (statistics.median(values) for values in zip(*figures[name], strict=True))
+        report(name, f"{rate:,.0f}/s, {used:.0f} us", bar=bar)
+    mine.sync.close()
+
+
+async def _callers(request: Request[[], None], callers: int, calls: int) -> None:
+    async def caller() -> None:
+        for _ in range(calls // callers):
+            await request.enqueue()
+
+    async with asyncio.TaskGroup() as group:
+        for _ in range(callers):
+            group.create_task(caller())
+
+
+def _enqueue(request: Request[[], None], calls: int) -> None:
+    for _ in range(calls):
+        request.sync.enqueue()
+
+
 def record_spawns() -> None:
     def spawn() -> None:
         context = Context.local()
@@ -98,12 +169,15 @@ def with_commit(bench: Bench, setting: str, *, quick: bool) -> None:
         report(f"-- synchronous_commit = {setting}", "")
         name: Any = conn.info.dbname
         conn.execute(SQL("alter database {} set synchronous_commit = {}").format(Identifier(name), setting))
-        rates(conn.info.dsn, quick=quick)
+        meetings(conn.info.dsn, quick=quick)
+        if "meet" not in sys.argv:
+            rates(conn.info.dsn, quick=quick)
 
 
 def main() -> None:
     quick = "--quick" in sys.argv
-    record_spawns()
+    if "meet" not in sys.argv:
+        record_spawns()
     with bench_server() as bench:
         with_commit(bench, "on", quick=quick)
         # Where the disk is the limit, this shows what is left to the client.

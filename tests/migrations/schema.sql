@@ -1339,6 +1339,8 @@ REVOKE ALL ON FUNCTION worker.enqueue(p_command text, p_payload jsonb, p_priorit
 GRANT ALL ON FUNCTION worker.enqueue(p_command text, p_payload jsonb, p_priority integer, p_lane text, p_scheduled_at timestamp with time zone, p_trace text) TO catchment_enqueue;
 REVOKE ALL ON PROCEDURE worker.enqueue_analyze_tables(VARIADIC p_tables regclass[]) FROM PUBLIC;
 GRANT ALL ON PROCEDURE worker.enqueue_analyze_tables(VARIADIC p_tables regclass[]) TO catchment_enqueue;
+REVOKE ALL ON FUNCTION worker.enqueue_each(p_commands text[], p_payloads jsonb[], p_priorities integer[], p_lanes text[], p_scheduled_at timestamp with time zone[], p_delays interval[], p_traces text[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION worker.enqueue_each(p_commands text[], p_payloads jsonb[], p_priorities integer[], p_lanes text[], p_scheduled_at timestamp with time zone[], p_delays interval[], p_traces text[]) TO catchment_enqueue;
 REVOKE ALL ON FUNCTION worker.enqueue_many(p_command text, p_payloads jsonb[], p_priority integer, p_lanes text[], p_scheduled_at timestamp with time zone, p_trace text) FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.enqueue_many(p_command text, p_payloads jsonb[], p_priority integer, p_lanes text[], p_scheduled_at timestamp with time zone, p_trace text) TO catchment_enqueue;
 REVOKE ALL ON FUNCTION worker.enter_again(p_task worker.task) FROM PUBLIC;

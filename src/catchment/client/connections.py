@@ -6,12 +6,15 @@ import asyncio
 import threading
 from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager
+from functools import partial
 from typing import Any, Protocol
 
 import psycopg
 from psycopg import AsyncConnection, Connection
 
+from catchment.client.line import LOST, LOST_HINT
 from catchment.client.result import Results
+from catchment.client.together import AsyncCalls, ThreadCalls
 from catchment.errors import OutcomeUnknown, SchemaMismatch
 from catchment.model.check import check_count
 from catchment.schema.connection import database_of
@@ -27,10 +30,11 @@ NAME = "catchment client"
 
 
 class LoopSide:
-    """What belongs to one event loop: connections, and the callers that wait for results."""
+    """What belongs to one event loop: connections, the calls that make tasks, and the callers that wait for results."""
 
     def __init__(self, pool: AsyncPool) -> None:
         self.pool = pool
+        self.calls = AsyncCalls(partial(_opened_async, pool)) if pool.is_own else None
         self.results = Results(pool)
 
 
@@ -55,6 +59,7 @@ class Connections:
         # By strong reference: connections of a loop that has ended are dropped here, not by the garbage collector.
         self._sides: dict[asyncio.AbstractEventLoop, LoopSide] = {}
         self._threads: Pool | None = None
+        self._thread_calls: tuple[Pool, ThreadCalls] | None = None
         self._lender: Lender | None = None
         # How many databases there were: what is known about one says nothing about another.
         self.place = 0
@@ -124,15 +129,28 @@ class Connections:
     @asynccontextmanager
     async def own_async(self) -> AsyncGenerator[AsyncConnection[Any]]:
         """A connection of ours."""
-        async with (await self.side()).pool.connection() as own:
-            with _of_the_app(own):
-                yield own
+        async with _opened_async((await self.side()).pool) as own:
+            yield own
 
     @contextmanager
     def own(self) -> Generator[Connection[Any]]:
         """As ``own_async``, for threads."""
-        with self.threads().connection() as own, _of_the_app(own):
+        with _opened(self.threads()) as own:
             yield own
+
+    async def calls_async(self) -> AsyncCalls | None:
+        """Where calls that make tasks meet; None if the connections belong to the transaction of a test."""
+        return (await self.side()).calls
+
+    def calls(self) -> ThreadCalls | None:
+        """As ``calls_async``, for threads."""
+        pool = self.threads()
+        if not pool.is_own:
+            return None
+        known = self._thread_calls
+        if known is None or known[0] is not pool:
+            known = self._thread_calls = (pool, ThreadCalls(partial(_opened, pool)))
+        return known[1]
 
     def threads(self) -> Pool:
         """The connections for threads."""
@@ -166,6 +184,19 @@ class Connections:
             self._threads.close()
 
 
+@asynccontextmanager
+async def _opened_async(pool: AsyncPool) -> AsyncGenerator[Any]:
+    async with pool.connection() as own:
+        with _of_the_app(own):
+            yield own
+
+
+@contextmanager
+def _opened(pool: Pool) -> Generator[Any]:
+    with pool.connection() as own, _of_the_app(own):
+        yield own
+
+
 @contextmanager
 def _of_the_app(conn: Connection[Any] | AsyncConnection[Any]) -> Generator[None]:
     """Errors of a call on a connection of ours. When that is lost, the server may have committed before."""
@@ -175,8 +206,8 @@ def _of_the_app(conn: Connection[Any] | AsyncConnection[Any]) -> Generator[None]
         if not conn.closed:
             raise
         raise OutcomeUnknown(
-            f"the connection to PostgreSQL was lost: the call may or may not have taken effect ({str(error).strip()})",
-            hint="See what the call has done before you repeat it: 'catchment task list'.",
+            f"{LOST} ({str(error).strip()})",
+            hint=LOST_HINT,
         ) from error
     except SchemaMismatch as error:
         raise SchemaMismatch(f"{error} ({database_of(conn)})", hint=error.hint) from error

@@ -51,6 +51,10 @@ class Registrar:
             done = registry.register_commands(sender, *self._definitions(command), overwrite=False)
         self._note(command.name, done, sender.commits_itself)
 
+    def is_known(self, command: AnyCommand) -> bool:
+        """Is nothing to be done before its next task?"""
+        return isinstance(command, str) or self._knows(command.name)
+
     def _knows(self, name: str) -> bool:
         if self._place != self._connections.place:
             self._place = self._connections.place

@@ -24,7 +24,7 @@ from catchment.client.result import (
     value_of,
     warn,
 )
-from catchment.client.verbs import as_reason
+from catchment.client.verbs import as_reason, may_share
 from catchment.errors import CommandNotRegistered, RequestRefused
 from catchment.model.check import check_task_id, check_text
 from catchment.model.duration import Duration
@@ -34,7 +34,7 @@ from catchment.store import enqueue as enqueue_store
 from catchment.store import task as task_store
 from catchment.store import why as why_store
 from catchment.store.answer import NoAnswer
-from catchment.store.enqueue import Batch
+from catchment.store.enqueue import Batch, arguments
 from catchment.store.foreign.types import OWN
 from catchment.store.obstacle import obstacles
 from catchment.store.result import Standing, check_command, check_look, look, read_task, settled, task_not_found
@@ -60,15 +60,21 @@ class AppSyncVerbs:
         return self._connections.given
 
     def make(self, command: AnyCommand, payload: str, options: TaskOptions) -> TaskId:
-        """Make one task."""
+        """Make one task. Calls of threads that meet share a statement."""
         name = command if isinstance(command, str) else command.name
-        with self._connections.use(options.conn) as used:
-            self._registrar.ensure(used, command)
-            try:
-                with tracing.enqueuing(name) as trace:
-                    return enqueue_store.enqueue(used, name, payload, options.lane, options.when, trace)
-            except CommandNotRegistered as error:
-                raise self._registrar.explain(error, command) from error
+        calls = self._connections.calls() if may_share(payload, options) else None
+        try:
+            if calls is None or not self._registrar.is_known(command):
+                with self._connections.use(options.conn) as used:
+                    self._registrar.ensure(used, command)
+                    if calls is None:
+                        with tracing.enqueuing(name) as trace:
+                            values = arguments(name, payload, options.lane, options.when, trace)
+                            return enqueue_store.enqueue(used, values)
+            with tracing.enqueuing(name) as trace:
+                return calls.enqueue(arguments(name, payload, options.lane, options.when, trace))
+        except CommandNotRegistered as error:
+            raise self._registrar.explain(error, command) from error
 
     def make_many(
         self, command: AnyCommand, items: Iterable[Item[Any]], options: TaskOptions, batch_size: int

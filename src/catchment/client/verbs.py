@@ -7,6 +7,7 @@ from typing import Any
 
 from catchment.client.connections import Connections
 from catchment.client.enqueue import batches_of_items
+from catchment.client.line import MOST_CHARACTERS
 from catchment.client.register import Registrar
 from catchment.client.result import as_timeout
 from catchment.errors import CommandNotRegistered
@@ -18,7 +19,7 @@ from catchment.store import enqueue as enqueue_store
 from catchment.store import schedule as schedule_store
 from catchment.store import task as task_store
 from catchment.store import why as why_store
-from catchment.store.enqueue import Batch
+from catchment.store.enqueue import Batch, arguments
 from catchment.store.foreign.types import OWN
 from catchment.store.result import check_command, check_look, look_async, read_task_async
 from catchment.store.schedule import MadeBy
@@ -41,15 +42,21 @@ class AppVerbs:
         return self._connections.given
 
     async def make(self, command: AnyCommand, payload: str, options: TaskOptions) -> TaskId:
-        """Make one task."""
+        """Make one task. Calls that meet share a statement, unless they are in a transaction of the caller."""
         name = command if isinstance(command, str) else command.name
-        async with self._connections.use_async(options.conn) as used:
-            await self._registrar.ensure_async(used, command)
-            try:
-                with tracing.enqueuing(name) as trace:
-                    return await enqueue_store.enqueue_async(used, name, payload, options.lane, options.when, trace)
-            except CommandNotRegistered as error:
-                raise self._registrar.explain(error, command) from error
+        calls = await self._connections.calls_async() if may_share(payload, options) else None
+        try:
+            if calls is None or not self._registrar.is_known(command):
+                async with self._connections.use_async(options.conn) as used:
+                    await self._registrar.ensure_async(used, command)
+                    if calls is None:
+                        with tracing.enqueuing(name) as trace:
+                            values = arguments(name, payload, options.lane, options.when, trace)
+                            return await enqueue_store.enqueue_async(used, values)
+            with tracing.enqueuing(name) as trace:
+                return await calls.enqueue(arguments(name, payload, options.lane, options.when, trace))
+        except CommandNotRegistered as error:
+            raise self._registrar.explain(error, command) from error
 
     async def make_many(
         self, command: AnyCommand, items: Iterable[Item[Any]], options: TaskOptions, batch_size: int
@@ -134,6 +141,11 @@ class AppVerbs:
         """Register all commands of the app and their queues."""
         async with self._connections.use_async() as used:
             return await self._registrar.register_async(used)
+
+
+def may_share(payload: str, options: TaskOptions) -> bool:
+    """May a call share a statement with others? One with a large payload would make them wait."""
+    return options.conn is OWN and len(payload) <= MOST_CHARACTERS
 
 
 def as_reason(reason: str | None) -> str:

@@ -55,6 +55,7 @@ grant execute on function worker.refuse_commit() to public;
 grant execute on function
   worker.enqueue(text, jsonb, integer, text, timestamptz, text),
   worker.enqueue_many(text, jsonb[], integer, text[], timestamptz, text),
+  worker.enqueue_each(text[], jsonb[], integer[], text[], timestamptz[], interval[], text[]),
   worker.now()
    to catchment_enqueue;
 

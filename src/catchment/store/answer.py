@@ -9,7 +9,7 @@ repeated: it ends without asking.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from datetime import timedelta
 from time import monotonic
 from typing import Any
@@ -20,6 +20,7 @@ from psycopg.pq.abc import PGconn
 
 from catchment.errors import CatchmentError, OutcomeUnknown
 from catchment.store.connect import OURS, connect_as, connect_async_as
+from catchment.store.direct import Answer, Statement, asking
 
 # Seconds without an answer: until the server is asked about a call, and until a look or a cancelled call ends.
 CALL_SECONDS = 60.0
@@ -65,6 +66,14 @@ class _Patience:
     # Was the connection closed because there was no answer?
     is_silent = False
     _is_interrupted = False
+    # The statements of ``ask`` that the session has prepared.
+    _asked: set[bytes] | None = None
+
+    def prepared(self, threshold: int | None) -> set[bytes] | None:
+        """Those statements, or None if nothing may be prepared."""
+        if self._asked is None and threshold is not None:
+            self._asked = set()
+        return self._asked
 
     def drop(self) -> None:
         """Close the connection without waiting for anything."""
@@ -121,6 +130,11 @@ class ClientConnection(_Patience, Connection[Any]):
     def __del__(self, *_: object) -> None:
         """Without the warning of the driver, whose handle of the connection closes it."""
 
+    def ask(self, statement: Statement, values: Sequence[bytes | None], answer: Answer) -> None:
+        """Execute a statement that returns one value."""
+        with self.lock:
+            self.wait(asking(self.pgconn, statement, values, self.prepared(self.prepare_threshold), answer))
+
     def wait(self, gen: Any, *args: Any, **kwargs: Any) -> Any:
         self._is_interrupted = False
         wanted = None
@@ -151,6 +165,11 @@ class ClientConnection(_Patience, Connection[Any]):
 
 class AsyncClientConnection(_Patience, AsyncConnection[Any]):
     """For asyncio."""
+
+    async def ask(self, statement: Statement, values: Sequence[bytes | None], answer: Answer) -> None:
+        """Execute a statement that returns one value."""
+        async with self.lock:
+            await self.wait(asking(self.pgconn, statement, values, self.prepared(self.prepare_threshold), answer))
 
     async def wait(self, gen: Any, *args: Any, **kwargs: Any) -> Any:
         self._is_interrupted = False

@@ -9,8 +9,11 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from catchment.model.task import TaskId
+from catchment.store.answer import AsyncClientConnection, ClientConnection
 from catchment.store.array_text import array_literal
-from catchment.store.foreign.sender import AsyncSender, Sender, Values
+from catchment.store.direct import Answer, Statement, encoded
+from catchment.store.errors import translated
+from catchment.store.foreign.sender import AsyncSender, Sender, Values, numbered
 
 # Values are text or null, see foreign.sender. A delay counts from the server's clock, as everything else does.
 _DUE = (
@@ -24,6 +27,20 @@ _ENQUEUE = (
 _ENQUEUE_MANY = (
     "select worker.enqueue_many(%s::pg_catalog.text, %s::pg_catalog.text::pg_catalog.jsonb[],"
     f" %s::pg_catalog.text::integer, %s::pg_catalog.text::pg_catalog.text[], {_DUE}, %s::pg_catalog.text)"
+)
+_EACH_TYPES = (
+    "pg_catalog.text",
+    "pg_catalog.jsonb",
+    "integer",
+    "pg_catalog.text",
+    "pg_catalog.timestamptz",
+    "interval",
+    "pg_catalog.text",
+)
+_ONE = Statement(b"catchment_enqueue", numbered(_ENQUEUE).encode())
+_EACH = Statement(
+    b"catchment_enqueue_each",
+    f"select worker.enqueue_each({', '.join(f'${n}::{kind}[]' for n, kind in enumerate(_EACH_TYPES, 1))})".encode(),
 )
 
 
@@ -44,19 +61,15 @@ class Batch:
     lanes: Sequence[str | None] | None = None
 
 
-async def enqueue_async(
-    sender: AsyncSender, command: str, payload: str, lane: str | None, when: When, trace: str | None = None
-) -> TaskId:
-    """Make a task; it commits with the transaction of the caller. ``trace`` is a traceparent."""
-    ((task_id,),) = await sender.rows(_ENQUEUE, _parameters(command, payload, lane, when, trace))
+async def enqueue_async(sender: AsyncSender, call: Values) -> TaskId:
+    """Make a task with these ``arguments``; it commits with the transaction of the caller."""
+    ((task_id,),) = await sender.rows(_ENQUEUE, call)
     return task_id
 
 
-def enqueue(
-    sender: Sender, command: str, payload: str, lane: str | None, when: When, trace: str | None = None
-) -> TaskId:
+def enqueue(sender: Sender, call: Values) -> TaskId:
     """As ``enqueue_async``, without asyncio."""
-    ((task_id,),) = sender.rows(_ENQUEUE, _parameters(command, payload, lane, when, trace))
+    ((task_id,),) = sender.rows(_ENQUEUE, call)
     return task_id
 
 
@@ -76,13 +89,40 @@ def enqueue_many(
     return [task_id for ((ids,),) in answers for task_id in ids]
 
 
+async def enqueue_together_async(conn: AsyncClientConnection, calls: Sequence[Values], answer: Answer) -> list[TaskId]:
+    """Make a task for each of these ``arguments``, all or none; the ids are in their order."""
+    with translated():
+        await conn.ask(*_together(calls), answer)
+    return ids_of(answer)
+
+
+def enqueue_together(conn: ClientConnection, calls: Sequence[Values], answer: Answer) -> list[TaskId]:
+    """As ``enqueue_together_async``, without asyncio."""
+    with translated():
+        conn.ask(*_together(calls), answer)
+    return ids_of(answer)
+
+
+def ids_of(answer: Answer) -> list[TaskId]:
+    """The ids that the server has answered with."""
+    return [TaskId(int(number)) for number in (answer.value or b"").strip(b"{}").split(b",")]
+
+
+def _together(calls: Sequence[Values]) -> tuple[Statement, list[bytes | None]]:
+    if len(calls) == 1:
+        return _ONE, [encoded(value) for value in calls[0]]
+    columns = zip(*calls, strict=True)
+    return _EACH, [None if column.count(None) == len(column) else encoded(array_literal(column)) for column in columns]
+
+
 def _many(command: str, batches: Iterable[Batch], when: When, trace: str | None) -> Iterator[Values]:
     for batch in batches:
         lanes = None if batch.lanes is None else array_literal(batch.lanes)
-        yield _parameters(command, array_literal(batch.payloads), lanes, when, trace)
+        yield arguments(command, array_literal(batch.payloads), lanes, when, trace)
 
 
-def _parameters(command: str, payload: str, lane: str | None, when: When, trace: str | None) -> Values:
+def arguments(command: str, payload: str, lane: str | None, when: When, trace: str | None) -> Values:
+    """The values of one call, as the statements take them. ``trace`` is a traceparent."""
     priority = None if when.priority is None else str(when.priority)
     at = None if when.at is None else when.at.isoformat()
     return command, payload, priority, lane, at, None if when.delay is None else _seconds(when.delay), trace

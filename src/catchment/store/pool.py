@@ -50,6 +50,9 @@ def _is_silence(error: ServerUnavailable) -> bool:
 class AsyncPool:
     """Connections of one event loop, at most ``size`` of them at a time."""
 
+    # Are they ours, each of the class for clients?
+    is_own = True
+
     def __init__(self, dsn: str, size: int, *, name: str) -> None:
         self._dsn = dsn
         self._name = name
@@ -65,11 +68,10 @@ class AsyncPool:
 
         Without an answer a call raises ``OutcomeUnknown`` and a look ``NoAnswer``. A cancelled look ends at once.
         """
-        try:
-            async with asyncio.timeout(patience):
-                await self._places.acquire()
-        except TimeoutError as error:
-            raise NoAnswer(f"all connections were in use for {patience:g} s") from error
+        if self._places.locked():
+            await self._wait_for_place(patience)
+        else:
+            await self._places.acquire()
         try:
             conn = await self._take(is_look)
             conn.is_look = is_look
@@ -88,6 +90,13 @@ class AsyncPool:
                     await conn.close()
         finally:
             self._places.release()
+
+    async def _wait_for_place(self, patience: float | None) -> None:
+        try:
+            async with asyncio.timeout(patience):
+                await self._places.acquire()
+        except TimeoutError as error:
+            raise NoAnswer(f"all connections were in use for {patience:g} s") from error
 
     async def _take(self, is_look: bool) -> AsyncClientConnection:
         while self._idle:
@@ -119,6 +128,8 @@ class AsyncPool:
 
 class Pool:
     """Connections for threads, at most ``size`` of them at a time."""
+
+    is_own = True
 
     def __init__(self, dsn: str, size: int, *, name: str, settings: Mapping[str, str] = READ) -> None:
         self._dsn = dsn

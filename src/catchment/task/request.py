@@ -104,6 +104,10 @@ class Request(Generic[P, R]):
         command is registered before its first task if it is missing, in the same transaction; one that exists is not
         changed. If this is cancelled or the connection breaks, the task may or may not exist.
 
+        Calls that meet in one event loop share a statement and a commit, as do calls of threads: while one is under
+        way, later ones wait and go together. Each has the outcome that it would have alone. ``using(conn=…)`` never
+        shares.
+
         Raises ``ArgumentsInvalid`` when the arguments do not fit the handler, or would not reach it as they are given;
         ``CommandNotRegistered`` when the command is missing and this user may not register it.
 

@@ -58,6 +58,8 @@ class _Lender:
 class LentPool(Pool):
     """One connection, which is not ours."""
 
+    is_own = False
+
     def __init__(self, conn: Connection[Any]) -> None:
         self._conn = conn
 
@@ -93,6 +95,8 @@ class TwinPool(LentPool):
 
 class AsyncLentPool(AsyncPool):
     """The same connection for an event loop, for one coroutine at a time."""
+
+    is_own = False
 
     def __init__(self, conn: Connection[Any]) -> None:
         self._conn = conn
