@@ -224,7 +224,7 @@ def test_a_failed_attempt_says_what_follows_from_it_and_a_renamed_command_what_t
         rf"failed +bill {task} .* failure 2 of 2, the last: ValueError: no paper \(shop\S+\); hint: Buy some\.\n"
     )
     dev.wait_for(rf"halted +lane order 17 of queue books, because task {task} failed\..*catchment task retry {task}\.")
-    dev.wait_for("To go on without it: catchment lane skip books 'order 17'\n")
+    dev.wait_for("To skip it: catchment lane skip books 'order 17'\n")
     dev.wait_for(rf"completed +insist {engine.enqueue('insist')}  handler \S+ s  attempt 3\n")
     # Ends without a run are shown too, and all in their order.
     later = engine.value("select worker.enqueue('refuse', p_scheduled_at => now() + interval '1 day')")
