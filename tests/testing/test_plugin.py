@@ -82,6 +82,13 @@ def test_a_refused_call_breaks_nothing(catchment_app, catchment_drain, catchment
     assert catchment_drain() == {"completed": 3}
 
 
+def test_what_other_tests_would_see_is_refused(catchment_drain, catchment_tx):
+    greet.sync.enqueue(name="you")
+    with pytest.raises(RuntimeError, match="use catchment_live_app for code that commits"):
+        catchment_tx.commit()
+    catchment_tx.close()
+
+
 @pytest.mark.parametrize("_", range(2))
 def test_live(catchment_live_app, catchment_db, _):
     async def main():
@@ -104,7 +111,7 @@ def test_the_fixtures_do_what_they_say(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(TESTS)
     pytester.makeini("[pytest]\ncatchment_app = shop:app\n")
     done = pytester.runpytest_subprocess("-p", "no:cacheprovider", *LOADED)
-    done.assert_outcomes(passed=8)
+    done.assert_outcomes(passed=9)
 
 
 @pytest.mark.long

@@ -53,12 +53,22 @@ def catchment_dsn() -> Iterator[str]:
 
 @pytest.fixture
 def catchment_tx(catchment_dsn: str) -> Iterator[Connection[Any]]:
-    """A connection in a transaction that is rolled back after the test."""
+    """A connection in a transaction that is rolled back after the test. It cannot commit: other tests would see it."""
     import psycopg
 
-    with psycopg.connect(catchment_dsn) as conn:
+    class Uncommitted(psycopg.Connection[Any]):
+        def commit(self) -> None:
+            raise RuntimeError(
+                "catchment_tx is rolled back after the test, and cannot be committed:"
+                " use catchment_live_app for code that commits"
+            )
+
+    conn = Uncommitted.connect(catchment_dsn)
+    try:
         yield conn
-        conn.rollback()
+    finally:
+        # Rolls back; code under test may have closed it before.
+        conn.close()
 
 
 @pytest.fixture(scope="session")
