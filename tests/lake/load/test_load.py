@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import re
 import signal
@@ -27,6 +28,14 @@ from tests.fixtures.s3 import Bucket
 from tests.fixtures.spare import spare
 from tests.fixtures.worker import wait_until
 
+
+def _spoiled(text: bytes) -> bytes:
+    """Gzip of a text, and the checksum of another one."""
+    packed = bytearray(gzip.compress(text))
+    packed[-6] ^= 0xFF
+    return bytes(packed)
+
+
 FILES: dict[str, str | bytes] = {
     "good.csv": "AMOUNT,id\n1.5,1\n2.25,2\n",
     "more.csv": "id,amount\n1e2,\n",
@@ -51,6 +60,15 @@ FILES: dict[str, str | bytes] = {
     "broken.json": '{"id": 1, "amount" 2}\n',
     "numbers.json": "[1, 2]",
     "what.dat": "id\n1\n",
+    "cut.csv.gz": gzip.compress(b"id,amount\n" + b"1,2\n" * 100)[:-8],
+    "cut.json.gz": gzip.compress(b'{"id": 1, "amount": 2}\n' * 100)[:-9],
+    "spoiled.csv.gz": _spoiled(b"id,amount\n" + b"1,2\n" * 100),
+    "case.json": '{"id": 1, "amount": 2}\n{"ID": 3, "amount": 2}\n',
+    "key.json": '{"id": 1, "amount": 2, "": 3}\n',
+    "nul.json": '{"id": 1, "a\\u0000b": 3}\n',
+    "inner.json": '{"id": {"": 3}}\n',
+    "deep.json": '{"id": ' + "[" * 2000 + "]" * 2000 + "}",
+    "much.json": '{"id": 1, "amount": 1e400}\n',
     "named.csv": "PAR1,PAR2\n1,2\n",
     "times.csv": "d,t,s,z\n2026-11-18 00:00:00,10:00:00,2026-11-18T09:30:00Z,2026-11-18\n",
 }
@@ -136,6 +154,17 @@ REFUSED: list[tuple[list[str], dict[str, Any], str]] = [
     (["packed.csv"], {}, "packed.csv is gzip by its content"),
     (["broken.json"], {}, "broken.json, "),
     (["numbers.json"], {}, "numbers.json: "),
+    (["cut.csv.gz"], {}, "cut.csv.gz is damaged, or not all of it is there"),
+    (["cut.json.gz"], {}, "cut.json.gz is damaged"),
+    (["spoiled.csv.gz"], {}, "spoiled.csv.gz is damaged, or not all of it is there: CRC check failed"),
+    (["case.json"], {"into": "new"}, "case.json has the keys 'ID' and 'id', which are one column"),
+    (["key.json"], {"into": "new"}, "key.json has the key ''"),
+    (["nul.json"], {"into": "new"}, "nul.json has the key 'a\\x00b'"),
+    (["inner.json"], {"into": "new"}, "inner.json cannot be read"),
+    (["deep.json"], {"into": "new"}, "deep.json cannot be read"),
+    (["much.json"], {}, "much.json, row 1, column amount: '1e400' does not fit into DECIMAL(10,2)"),
+    (["good.csv"], {"into": "new", "types": {"id": "BIGNUM"}}, "no columns of type BIGNUM"),
+    (["good.csv"], {"into": "x" * 256}, "has 256 bytes"),
     (["what.dat"], {}, "does not say what it is"),
     (["."], {}, ". is a folder"),
     (["nope.csv"], {}, "there is no file"),
@@ -197,6 +226,9 @@ NOT_TIMES = [
     ("d", "2026-11-18 or later"),
     ("t", "2026-11-18 09:30:00"),
     ("t", "10:00:00h"),
+    ("t", "10:00:00.1234567"),
+    ("s", "2026-11-18 09:30:00.1234567"),
+    ("z", "2026-11-18 09:30:00.1234567+00"),
     ("s", "2026-11-18 09:30:00+02"),
     ("z", "31/12/2026"),
     ("z", "soon"),
@@ -226,6 +258,13 @@ KEPT: list[tuple[str, str, str, list[Any]]] = [
     ("f.json", '{"x": 99999999999999999999}\n', "DECIMAL(38,0)", [Decimal("99999999999999999999")]),
     ("g.json", '{"x": "2026-01-01T00:00:00+02:00"}\n', _ZONED, [datetime(2025, 12, 31, 22, tzinfo=UTC)]),
     ("h.json", '{"x": "2026-01-01T00:00:00"}\n', "TIMESTAMP", [datetime(2026, 1, 1)]),
+    ("j.csv", "x\n1e400\n2.5\n", "VARCHAR", ["1e400", "2.5"]),
+    ("k.json", '{"x": 1e400}\n{"x": 2.5}\n', "VARCHAR", ["1e400", "2.5"]),
+    ("l.csv", "x\n2026-01-01T00:00:00.1234567\n", "VARCHAR", ["2026-01-01T00:00:00.1234567"]),
+    ("m.json", '{"x": "2026-01-01T00:00:00.1234567Z"}\n', "VARCHAR", ["2026-01-01T00:00:00.1234567Z"]),
+    ("n.csv", "x\n2026-01-01T00:00:00.1234560\n", "TIMESTAMP", [datetime(2026, 1, 1, 0, 0, 0, 123456)]),
+    ("o.csv", "x\n12:00:00.1234567\n", "VARCHAR", ["12:00:00.1234567"]),
+    ("p.json", '{"x": ["2026-01-01T00:00:00.1234567"]}\n', "VARCHAR[]", [["2026-01-01T00:00:00.1234567"]]),
     ("i.json", '{"x": {"t": "2026-01-01T00:00:00Z"}}\n', "STRUCT(t VARCHAR)", [{"t": "2026-01-01T00:00:00Z"}]),
 ]  # fmt: skip
 
@@ -238,7 +277,9 @@ def test_no_value_is_changed_by_the_type_that_is_found_for_it(lake: Lake, tmp_pa
         assert lake.read(f"SELECT x FROM kept{number} ORDER BY x").rows() == [(value,) for value in values], name
     lake.query("CREATE TABLE given (x DOUBLE)")
     lake.query("CREATE TABLE moments (x TIMESTAMP)")
-    for name, table in (("b.csv", "given"), ("f.json", "given"), ("g.json", "moments"), ("a.csv", "moments")):
+    for name, table in (("b.csv", "given"), ("f.json", "given"), ("g.json", "moments"), ("a.csv", "moments"),
+        ("j.csv", "given"), ("k.json", "given"), ("l.csv", "moments"), ("m.json", "moments"),
+    ):  # fmt: skip
         with pytest.raises(RequestRefused, match="does not fit into"):
             lake.load(name, into=table)
 

@@ -10,7 +10,7 @@ import duckdb
 from catchment.errors import RequestRefused
 from catchment.lake.duck.duck import Duck
 from catchment.lake.load.reading import read_call, refusing, shortened
-from catchment.lake.load.safe import whole_numbers_fit
+from catchment.lake.load.safe import is_kept, is_too_fine
 from catchment.lake.load.sources import NOTHING, Options, Source
 from catchment.lake.names import literal, quoted
 from catchment.lake.types import Column
@@ -183,7 +183,7 @@ def _fits(x: str, kind: str, wanted: str) -> str:
     if kind not in ("VARCHAR", "JSON"):
         return f"TRY_CAST({cast} AS {kind}) = {x}"
     if wanted in _ROUNDED:
-        return f"{cast} IS NOT NULL AND {whole_numbers_fit(x, cast)}"
+        return f"{cast} IS NOT NULL AND {is_kept(x, cast)}"
     if kind == "VARCHAR" and _TIME.fullmatch(wanted):
         return _fits_time(x, cast, wanted)
     exact = _EXACT.fullmatch(wanted)
@@ -198,8 +198,9 @@ def _fits_time(x: str, cast: str, wanted: str) -> str:
     """The condition under which a text is a date or a time of this type, and no more: casts overlook what follows."""
     if wanted == "DATE":
         return f"CAST({cast} AS TIMESTAMP) = TRY_CAST({x} AS TIMESTAMP)"
+    is_fine_enough = f"NOT {is_too_fine(x, 9 if wanted == 'TIMESTAMP_NS' else 6)}"
     if wanted == "TIME":
-        return f"{cast} = CAST(TRY_CAST('2000-01-01 ' || trim({x}) AS TIMESTAMP) AS TIME)"
+        return f"{cast} = CAST(TRY_CAST('2000-01-01 ' || trim({x}) AS TIMESTAMP) AS TIME) AND {is_fine_enough}"
     if wanted.startswith("TIMESTAMP"):
-        return f"CAST({cast} AS TIMESTAMPTZ) = TRY_CAST({x} AS TIMESTAMPTZ)"
+        return f"CAST({cast} AS TIMESTAMPTZ) = TRY_CAST({x} AS TIMESTAMPTZ) AND {is_fine_enough}"
     return f"{cast} IS NOT NULL"

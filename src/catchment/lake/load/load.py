@@ -207,6 +207,9 @@ def _commit(duck: Duck, target: Target, written: Sequence[_Written], is_replaced
             _add(duck, target, paths)
             duck.run(f"CALL {quoted(ALIAS)}.set_commit_message('catchment', 'load of {len(written):d} files')")
     except (duckdb.CatalogException, duckdb.BinderException, duckdb.InvalidInputException) as error:
+        if "unsupported type" in str(error):
+            what = str(error).rpartition("unsupported type")[2].strip()
+            raise RequestRefused(f"a table of the lake has no columns of type {what}", hint=NOTHING) from error
         raise RequestRefused(
             f"{target.ref} was made, dropped or changed by another session meanwhile: {error}",
             hint=f"{NOTHING} Do it again.",

@@ -21,6 +21,13 @@ _COLUMN = re.compile(r'Error when converting column "(.*?)"\. (.*)')
 _COUNT = re.compile(r"Expected Number of Columns: (\d+) Found: (\d+)")
 _JSON_PLACE = re.compile(r'in file "[^\n]*?", (?:in|at) ([^\n:]*): ([^\n]*)')
 _MOST_DIGITS = 38
+# A field without a name, or one nested too deeply, is a type that cannot be written as SQL.
+_UNREADABLE = (
+    duckdb.IOException,
+    duckdb.SerializationException,
+    duckdb.NotImplementedException,
+    duckdb.ParserException,
+)
 
 
 def read_call(source: Source, options: Options, types: Mapping[str, str] | None = None) -> str:
@@ -31,8 +38,7 @@ def read_call(source: Source, options: Options, types: Mapping[str, str] | None 
         return f"read_parquet({', '.join(parts)})"
     if source.format == "json":
         # All of it is looked at, so that no row is a surprise.
-        parts += ["records = true", "maximum_object_size = 134217728"]
-        parts += [f"format = {literal('newline_delimited' if source.is_lines else 'auto')}"]
+        parts += ["records = true", *_json_options(source)]
         parts += ["sample_size = -1"] if types is None else [f"columns = {_struct(types)}"]
         return f"read_json({', '.join(parts)})"
     parts += ["auto_detect = true", *_csv_options(source, options)]
@@ -50,6 +56,13 @@ def _strict_call(source: Source, options: Options) -> str:
         f"columns = {_struct(dict.fromkeys(source.names, 'VARCHAR'))}",
     ]
     return f"read_csv({', '.join(parts)})"
+
+
+def _json_options(source: Source) -> list[str]:
+    return [
+        "maximum_object_size = 134217728",
+        f"format = {literal('newline_delimited' if source.is_lines else 'auto')}",
+    ]
 
 
 def _csv_options(source: Source, options: Options) -> list[str]:
@@ -92,9 +105,28 @@ def columns_of(duck: Duck, source: Source, options: Options) -> list[Column]:
             hint=f"{NOTHING} Check --columns and --delimiter.",
         )
     if source.format == "json":
-        hint = f"{NOTHING} Give the keys names that differ by more than case."
-        check_different(shortened(source.path), [column.name for column in columns], hint)
+        _check_keys(duck, source)
     return columns
+
+
+def _check_keys(duck: Duck, source: Source) -> None:
+    """Refuse keys that cannot be columns. DuckDB renames them, finds no value of the new name, and reads NULL."""
+    where = shortened(source.path)
+    parts = [literal(_PATTERN.sub(r"[\g<0>]", source.path)), *_json_options(source)]
+    with refusing(source):
+        rows = duck.rows(f"SELECT DISTINCT unnest(json_keys(json)) AS key FROM read_json_objects({', '.join(parts)})")
+    keys = sorted(key for (key,) in rows)
+    for key in keys:
+        if not key.strip() or "\0" in key:
+            raise RequestRefused(f"{where} has the key {key!r}", hint=f"{NOTHING} Give each key a name.")
+    seen: dict[str, str] = {}
+    for key in keys:
+        first = seen.setdefault(key.lower(), key)
+        if first != key:
+            raise RequestRefused(
+                f"{where} has the keys {first!r} and {key!r}, which are one column",
+                hint=f"{NOTHING} Give the keys names that differ by more than case.",
+            )
 
 
 def _check_parquet(duck: Duck, source: Source) -> None:
@@ -144,8 +176,17 @@ def refusing(source: Source) -> Generator[None]:
             f"{shortened(source.path)}: {_first(str(error))}",
             hint=f"{NOTHING} An object for each row is expected, in an array or one after the other.",
         ) from error
-    except (duckdb.IOException, duckdb.SerializationException, duckdb.NotImplementedException) as error:
-        raise RequestRefused(f"{shortened(source.path)} cannot be read: {_first(str(error))}", hint=NOTHING) from error
+    except _UNREADABLE as error:
+        raise _unreadable(source, error) from error
+    except duckdb.Error as error:
+        # What the reader of Parquet throws by itself is of no class of its own; cancels and broken connections are.
+        if type(error) is not duckdb.Error:
+            raise
+        raise _unreadable(source, error) from error
+
+
+def _unreadable(source: Source, error: duckdb.Error) -> RequestRefused:
+    return RequestRefused(f"{shortened(source.path)} cannot be read: {_first(str(error))}", hint=NOTHING)
 
 
 def _refusal(source: Source, text: str) -> RequestRefused:

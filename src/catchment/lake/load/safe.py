@@ -1,7 +1,7 @@
 """Types that keep each value, where those that DuckDB finds in CSV and JSON files would change one.
 
-DuckDB takes 01/02/2026 for a date, by a guess of what comes first, whole numbers beyond 64 bits for rounded ones, and
-times of JSON for local ones, whatever zone they name.
+DuckDB takes 01/02/2026 for a date, by a guess of what comes first, whole numbers beyond 64 bits for rounded ones, 1e400
+for infinity, and times of JSON for local ones, whatever zone they name; of a second it keeps six digits.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ _PLAIN_TIMESTAMP = re.compile(r"\bTIMESTAMP\b(?! WITH)")
 _YEAR_FIRST = r"\s*[+-]?\d{4,}[-/]\d{1,2}[-/]\d{1,2}(\D.*)?"
 _HAS_ZONE = r".*\d:\d\d(\.\d+)?\s*[^\s\d.:].*"
 _INNER_ZONE = r'"[^"]*\d:\d\d(\.\d+)?\s*(Z|[+-]\d\d)[^"]*"'
+_INNER_TOO_FINE = r'"[^"]*\d:\d\d\.\d{6}\d*[1-9][^"]*"'
 _NUMBER = r"\s*[+-]?\d*\.?\d*\s*"
 _BEFORE = r"[+-]?0*(\d*)"
 _AFTER = r"\.(\d*)"
@@ -49,14 +50,21 @@ def safe_columns(duck: Duck, source: Source, columns: Sequence[Column], options:
     return [Column(column.name, safe.get(column.name, column.type)) for column in columns]
 
 
-def whole_numbers_fit(x: str, cast: str) -> str:
-    """The condition under which a text that is a whole number is not rounded."""
+def is_kept(x: str, cast: str) -> str:
+    """The condition under which a number that is whole is not rounded, and no number becomes infinity."""
     exact = f"TRY_CAST({cast} AS DECIMAL({MOST_DIGITS},0)) = TRY_CAST({x} AS DECIMAL({MOST_DIGITS},0))"
-    return f"(NOT regexp_full_match({x}, {literal(_WHOLE)}) OR coalesce({exact}, false))"
+    is_finite = f"(NOT coalesce(isinf({cast}), false) OR contains(lower({x}), 'inf'))"
+    return f"((NOT regexp_full_match({x}, {literal(_WHOLE)}) OR coalesce({exact}, false)) AND {is_finite})"
+
+
+def is_too_fine(x: str, digits: int = 6) -> str:
+    """The condition under which a text has more of a second than so many digits."""
+    pattern = rf"\.\d{{{digits}}}\d*[1-9]"
+    return f"regexp_matches({x}, {literal(pattern)})"
 
 
 def _is_flat(column: Column) -> bool:
-    return column.type == "DOUBLE" or column.type in _TIMES
+    return column.type in ("DOUBLE", "TIME", *_TIMES)
 
 
 def _looks(source: Source, column: Column) -> list[str]:
@@ -64,16 +72,20 @@ def _looks(source: Source, column: Column) -> list[str]:
     x = quoted(column.name)
     if column.type == "DOUBLE":
         return [
-            f"bool_and({whole_numbers_fit(x, f'TRY_CAST({x} AS DOUBLE)')})",
+            f"bool_and({is_kept(x, f'TRY_CAST({x} AS DOUBLE)')})",
             f"bool_and(regexp_full_match({x}, {literal(_NUMBER)}))",
             f"max(length(regexp_extract({x}, {literal(_BEFORE)}, 1)))",
             f"max(length(regexp_extract({x}, {literal(_AFTER)}, 1)))",
         ]
     if column.type in _TIMES:
         zones = f"bool_or(regexp_full_match({x}, {literal(_HAS_ZONE)}))" if source.format == "json" else "false"
-        return [f"bool_and(trim({x}) = '' OR regexp_full_match({x}, {literal(_YEAR_FIRST)}))", zones]
+        is_clear = f"trim({x}) = '' OR (regexp_full_match({x}, {literal(_YEAR_FIRST)}) AND NOT {is_too_fine(x)})"
+        return [f"bool_and({is_clear})", zones]
+    if column.type == "TIME":
+        return [f"bool_or({is_too_fine(x)})"]
     if source.format == "json" and _PLAIN_TIMESTAMP.search(column.type):
-        return [f"bool_or(regexp_matches(CAST({x} AS VARCHAR), {literal(_INNER_ZONE)}))"]
+        inner = f"regexp_matches(CAST({x} AS VARCHAR), {literal(_INNER_ZONE)})"
+        return [f"bool_or({inner} OR regexp_matches(CAST({x} AS VARCHAR), {literal(_INNER_TOO_FINE)}))"]
     return []
 
 
@@ -88,4 +100,6 @@ def _safe_type(kind: str, seen: Sequence[Any]) -> str:
         if is_clear is False:
             return "VARCHAR"
         return _ZONED if has_zone else kind
+    if kind == "TIME":
+        return "VARCHAR" if seen[0] else kind
     return _PLAIN_TIMESTAMP.sub("VARCHAR", kind) if seen[0] else kind

@@ -11,6 +11,7 @@ import glob
 import gzip
 import os
 import re
+import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from io import TextIOWrapper
@@ -34,6 +35,7 @@ _ENDINGS: Mapping[str, str] = {
     ".ndjson": "json",
     ".jsonl": "json",
 }
+_CHUNK = 1 << 20
 _DELIMITERS = (",", ";", "\t", "|")
 _PATTERN = re.compile(r"[*?\[]")
 _GZIP, _PARQUET, _ZIP, _ZSTD = b"\x1f\x8b", b"PAR1", b"PK\x03\x04", b"\x28\xb5\x2f\xfd"
@@ -116,6 +118,8 @@ def _source(path: str, options: Options) -> Source:
         if size == 0:
             raise RequestRefused(f"{path} is empty: it has 0 bytes", hint=f"{NOTHING} Leave it out.")
         _check_start(path, kind, is_gzip, options)
+        if is_gzip:
+            _check_whole(path)
         if kind != "csv":
             return Source(full, kind, size, is_lines=is_lines)
         names, delimiter = _header(path, is_gzip, options)
@@ -168,6 +172,18 @@ def _check_start(path: str, kind: str, is_gzip: bool, options: Options) -> None:
         )
 
 
+def _check_whole(path: str) -> None:
+    """Refuse a gzip file that was cut or damaged: DuckDB does not compare its checksum and its length."""
+    try:
+        with gzip.open(path) as file:
+            while file.read(_CHUNK):
+                pass
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise RequestRefused(
+            f"{path} is damaged, or not all of it is there: {error}", hint=f"{NOTHING} Copy it again."
+        ) from error
+
+
 def _header(path: str, is_gzip: bool, options: Options) -> tuple[tuple[str, ...], str]:
     encoding = "utf-8-sig" if options.encoding == "utf-8" else options.encoding
     opened = cast("IO[bytes]", gzip.open(path) if is_gzip else open(path, "rb"))  # noqa: SIM115 - closed below
@@ -180,7 +196,7 @@ def _header(path: str, is_gzip: bool, options: Options) -> tuple[tuple[str, ...]
     except UnicodeDecodeError as error:
         line = 1 + error.object[: error.start].count(b"\n")
         raise _wrong_encoding(path, line, f"byte {error.object[error.start]:#x} is not valid there") from error
-    except (csv.Error, EOFError, gzip.BadGzipFile) as error:
+    except csv.Error as error:
         raise RequestRefused(f"{path}, line 1: {error}", hint=f"{NOTHING} Fix the first line.") from error
     names = options.columns or tuple(names)
     _check_names(path, names)

@@ -10,14 +10,14 @@ from typing import Any
 
 from psycopg import Connection
 
-from catchment.errors import RequestRefused
+from catchment.errors import RequestRefused, shown
 from catchment.lake.control.control import Control
 from catchment.lake.duck import catalog
 from catchment.lake.duck.duck import Duck
 from catchment.lake.load.fitting import Files, check_names, check_types, check_values, common_columns
 from catchment.lake.load.reading import columns_of, shortened
 from catchment.lake.load.safe import safe_columns
-from catchment.lake.load.sources import Options, Source
+from catchment.lake.load.sources import NOTHING, Options, Source
 from catchment.lake.names import DT_SCHEMA, HIDDEN, quoted
 from catchment.lake.types import Column, SourceTable, TableRef
 from catchment.store.errors import translated
@@ -25,6 +25,7 @@ from catchment.store.fetch import fetch_value
 
 _BY_ROWS = re.compile(r"HUGEINT|VARIANT|GEOMETRY")
 """Types whose Parquet files DuckLake does not take as they are."""
+_LONGEST_NAME = 255
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9_]+")
 
 _HAS_SCHEMA = """
@@ -88,6 +89,11 @@ def fit(
             raise RequestRefused(
                 f"the lake has no schema {ref.schema}",
                 hint=f"Make it: lake.query('CREATE SCHEMA {quoted(ref.schema)}')",
+            )
+        if table is None and len(ref.name.encode()) > _LONGEST_NAME:
+            raise RequestRefused(
+                f"the name {shown(ref.name)} has {len(ref.name.encode())} bytes, and a folder takes {_LONGEST_NAME}",
+                hint=f"{NOTHING} Choose a shorter one.",
             )
     files = [(source, safe_columns(duck, source, columns_of(duck, source, options), options)) for source in sources]
     names = [column.name for column in files[0][1]] if table is None else list(table.columns)
