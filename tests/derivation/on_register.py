@@ -11,6 +11,8 @@ from tests.register.breaking import break_once
 BATCH = "statistical_unit_refresh_batch"
 FLUSH = "statistical_unit_flush_staging"
 SINCE = "2024-01-01"
+# An establishment that changes in each round that is taken step by step; in no group, as groups are of legal units.
+BESIDE = "beside"
 
 
 class OnRegister:
@@ -20,11 +22,13 @@ class OnRegister:
 
     def __init__(self, reg: Register) -> None:
         self._reg = reg
+        self._changes = 0
 
     @classmethod
     def install(cls, reg: Register) -> OnRegister:
         """In a new register."""
         reg.conn.execute("update register.settings set batch_enterprises = 1")
+        reg.informal(BESIDE, SINCE)
         return cls(reg)
 
     def put(self, member: int, group: Group, value: int) -> None:
@@ -46,6 +50,12 @@ class OnRegister:
             self._reg.conn.execute("delete from register.legal_unit where id = %s", [unit_id])
 
     def begin(self) -> None:
+        # A single batch would be derived in the stage that makes it.
+        self._changes += 1
+        self._reg.conn.execute(
+            "update register.establishment set name = %s where id = %s",
+            [f"Beside {self._changes}", self._reg.unit_id(BESIDE)],
+        )
         self._step_until("select true from worker.tasks where command = %s and state = 'pending'", BATCH)
 
     def parts(self) -> list[frozenset[object]]:
@@ -54,7 +64,8 @@ class OnRegister:
             " where command = %s and state = 'pending'",
             BATCH,
         )
-        return [frozenset(row["ids"]) for row in rows]
+        beside = self._reg.enterprise_of(BESIDE)
+        return [frozenset(row["ids"]) for row in rows if row["ids"] != [beside]]
 
     def keys_of(self, members: Mapping[int, Group]) -> frozenset[object]:
         return frozenset(self._reg.enterprise_of(str(member)) for member in members)

@@ -49,6 +49,8 @@ class Stage:
         self.place = reg.es("11", "1", "2025-01-01", employees=2, region="03.01")
         self.two = reg.lu("2", "2025-01-01", employees=3, region="11.03")
         reg.derive()
+        # One unit is one batch: where two have changed, there are children.
+        reg.conn.execute("update register.settings set batch_enterprises = 1")
         reg.conn.execute("select set_config('worker.now', %s, true)", [NOW])
         self.worker_id = reg.value(
             "select worker_id from worker.register_worker('host-a', array['analytics', 'import'], 10,"
@@ -155,6 +157,7 @@ def _(stage: Stage) -> str | None:
 @situation("Its batches are being derived", "round*", "children*", "ready")
 def _(stage: Stage) -> str | None:
     stage.edit()
+    stage.edit("2")
     stage.run_to("statistical_unit_refresh_batch")
     return f"legal_unit/{stage.one}"
 
@@ -162,6 +165,7 @@ def _(stage: Stage) -> str | None:
 @situation("Its batches are not being derived, because the queue is paused", "round*", "children*", "paused*", "ready")
 def _(stage: Stage) -> str | None:
     stage.edit()
+    stage.edit("2")
     stage.run_to("statistical_unit_refresh_batch")
     stage.reg.conn.execute("select worker.pause_queue('analytics', null::timestamptz, 'ada')")
     return f"legal_unit/{stage.one}"

@@ -70,6 +70,19 @@ def test_parents_have_the_children_of_their_kind(reg: Register) -> None:
     assert children.count(("derive_statistical_unit_facet", "derive_statistical_unit_facet_partition")) == 3
 
 
+def test_a_small_round_needs_no_children(reg: Register) -> None:
+    reg.conn.execute("update register.settings set rebuild_share = 1")
+    for ident in "12":
+        reg.lu(ident, "2025-01-01", region="03.01", employees=int(ident))
+    reg.derive()
+    before = reg.value("select max(id) from worker.tasks")
+    reg.conn.execute("update register.stat_for_unit set value_int = 9")
+    reg.derive()
+    assert [t["command"] for t in tasks(reg) if t["id"] > before] == STAGES
+    assert not failed(reg)
+    assert_agreement(reg)
+
+
 def test_children_of_reports_share_out_periods_and_slots(reg: Register) -> None:
     reg.lu("1", "2025-11-01")
     reg.derive()
@@ -81,8 +94,14 @@ def test_children_of_reports_share_out_periods_and_slots(reg: Register) -> None:
     assert reg.value("select range_agg(s::int4multirange)::text from unnest(%s::text[]) as s", slots) == "{[0,16384)}"
     reg.conn.execute("update register.settings set rebuild_share = 1")
     reg.conn.execute("update register.legal_unit set name = 'Another'")
-    reg.derive()
-    last = [t["payload"]["slots"] for t in tasks(reg) if t["command"] == "derive_statistical_unit_facet_partition"][-1]
+    ready = "select payload from worker.tasks where command = 'derive_statistical_unit_facet' and state = 'pending'"
+    for _ in range(10):
+        reg.conn.execute("call worker.process_tasks(p_queue => 'analytics', p_batch_size => 1)")
+        if reg.value(f"{ready} and waits_for is null"):
+            break
+    parts = reg.value("select register.plan_partitions(%s)", reg.value(ready)["round_id"])
+    assert len(parts) == 1
+    last = parts[0]["slots"]
     marked = reg.value("select count(*) from unnest(%s::int4multirange) as s", last)
     assert marked == 2, "the slots of the legal unit and of its enterprise"
 

@@ -49,11 +49,13 @@ def test_a_round_takes_what_was_logged_and_ends_without_a_trace(units: Register)
 @pytest.mark.parametrize("stage", STAGES)
 def test_a_round_that_breaks_gives_its_changes_back_and_is_tried_again(units: Register, stage: str) -> None:
     derive(units)
+    units.conn.execute("update register.settings set batch_enterprises = 1")
     units.stat("1", "turnover", 5.5, "2020-01-01")
+    units.stat("2", "turnover", 7.5, "2020-01-01")
     break_stage(units, stage)
     drain(units)
     assert states(units) == ["done", "broken"]
-    assert [row["round_id"] for row in units.log()] == [None]
+    assert [row["round_id"] for row in units.log()] == [None, None]
     assert units.value("select count(*) from register.statistical_unit_staging") == 0
     assert timedelta(0) < retry_delay(units) <= timedelta(seconds=4)
     mend_stage(units, stage)
@@ -193,6 +195,7 @@ def test_units_asked_for_without_naming_any_are_all(units: Register) -> None:
 
 
 def test_the_stages_of_a_round_are_one_tree_and_follow_each_other(units: Register) -> None:
+    units.conn.execute("update register.settings set batch_enterprises = 1")
     derive(units)
     rows = units.rows(
         "select t.command, p.command as parent, f.command as follows from worker.tasks as t"

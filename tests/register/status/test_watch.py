@@ -63,7 +63,10 @@ def test_a_job_behind_a_review_ends_the_wait(reg_db: RegisterDatabase) -> None:
 
 
 def test_a_round_that_broke_is_told_with_its_reason_and_the_next_try(reg_db: RegisterDatabase) -> None:
-    reg_db.lu("1", "2020-01-01")
+    reg_db.conn.execute("update register.settings set batch_enterprises = 1")
+    with reg_db.conn.transaction():
+        reg_db.lu("1", "2020-01-01")
+        reg_db.lu("2", "2020-01-01")
     break_stage(reg_db, "statistical_unit_refresh_batch")
     reg_db.conn.execute("call worker.drain('analytics')")
     event = next(watch_round(reg_db.connect()))

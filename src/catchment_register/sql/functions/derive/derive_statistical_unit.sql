@@ -1,6 +1,8 @@
 -- derive_statistical_unit: find what to derive, hand it to batches, and line up what follows them: planner statistics,
--- the flush, the reports. Asked for by hand it begins a round, of all units or with scope some of those it names.
+-- the flush, the reports. Where changes make a single batch, it is derived here: other sessions need not wake up for
+-- it. Asked for by hand it begins a round, of all units or with scope some of those it names.
 --
+--   children  statistical_unit_refresh_batch
 --   raises  RG009 the round is not open, or not at this stage; RG014 another round is open
 --   plan    no_jit
 create or replace procedure register.derive_statistical_unit(
@@ -20,7 +22,13 @@ begin
                    order by b.batch_seq)
     into v_payloads
     from register.plan_batches(v_round.id) as b;
-  perform worker.spawn_many('statistical_unit_refresh_batch', v_payloads);
+  if cardinality(v_payloads) = 1 and v_round.kind <> 'all' then
+    perform register.refresh_batch(v_round.id, (v_payloads[1] ->> 'batch_seq')::integer,
+                                   coalesce((v_payloads[1] ->> 'enterprise_ids')::int4multirange, '{}'),
+                                   coalesce((v_payloads[1] ->> 'power_group_ids')::int4multirange, '{}'));
+  else
+    perform worker.spawn_many('statistical_unit_refresh_batch', v_payloads);
+  end if;
   perform worker.follow_up('derive_statistical_unit_continue', v_key);
   perform worker.follow_up('statistical_unit_flush_staging', v_key);
   perform worker.follow_up('derive_reports', v_key);
