@@ -137,7 +137,7 @@ class Line:
 
 
 def _raise_in(calls: Iterable[Call], error: ServerUnavailable) -> None:
-    """Each call raises an error of its own: a traceback belongs to one caller."""
+    """Each call raises a separate error: a traceback belongs to one caller."""
     for call in calls:
         again = type(error)(str(error), hint=error.hint)
         again.__cause__ = error.__cause__
