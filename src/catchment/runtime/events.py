@@ -37,7 +37,10 @@ class Events:
     def emit(self, name: str, text: str, *, level: int = logging.INFO, **fields: Any) -> None:
         """Pass an event on; never raises."""
         try:
-            logger.log(level, "%s", text, extra={"event": name, "fields": fields})
+            if logger.isEnabledFor(level):
+                # Not by ``log``, which looks for the line of its caller each time: it is always this one.
+                extra = {"event": name, "fields": fields}
+                logger.handle(logger.makeRecord(logger.name, level, __file__, 0, "%s", (text,), None, "emit", extra))
         except BaseException as error:  # from a logging handler of the app
             self._report(error)
         if self._subscribers:

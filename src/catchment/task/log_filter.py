@@ -7,6 +7,8 @@ import logging
 from catchment.task.inside import FIELDS, task_fields
 from catchment.task.tracing import SPAN_FIELDS, span_fields
 
+_NOTHING = dict.fromkeys((*FIELDS, *SPAN_FIELDS))
+
 
 class TaskFilter(logging.Filter):
     """A filter for a ``logging.Handler``: gives each record ``command``, ``task_id``, ``attempt``, ``queue`` and
@@ -18,8 +20,5 @@ class TaskFilter(logging.Filter):
     """
 
     def filter(self, record: logging.LogRecord) -> bool:
-        known = {**dict.fromkeys((*FIELDS, *SPAN_FIELDS)), **task_fields(), **span_fields()}
-        for name, value in known.items():
-            if not hasattr(record, name):
-                setattr(record, name, value)
+        record.__dict__ = {**_NOTHING, **task_fields(), **span_fields(), **record.__dict__}
         return True
