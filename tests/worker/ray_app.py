@@ -51,3 +51,47 @@ def linger(key: str, seconds: float = 600) -> int:
 def overstay(key: str) -> None:
     with probe.span(key):
         time.sleep(600)
+
+
+class Unruly(Exception):
+    """One that cannot be pickled, and cannot be shown."""
+
+    def __reduce__(self) -> str:
+        raise TypeError("not to be pickled")
+
+    def __str__(self) -> str:
+        raise ValueError("not to be shown")
+
+
+@app.command(executor="ray")
+def misbehave(how: str) -> Any:
+    """Returns what cannot be stored, or raises what cannot be sent."""
+    if how == "unruly":
+        raise Unruly
+    if how == "surrogate":
+        raise ValueError("a lone \ud800 and a \0")
+    if how == "exit":
+        raise SystemExit(3)
+    if how == "interrupt":
+        raise KeyboardInterrupt
+    values: dict[str, Any] = {
+        "object": object(),
+        "bytes": b"\xff",
+        "half a pair": "\ud800",
+        "nan": float("nan"),
+        "huge": "x" * (64 * 2**20),
+        "deep": _nested(100_000),
+    }
+    return values[how]
+
+
+def _nested(depth: int) -> list[Any]:
+    value: list[Any] = []
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+@app.command(executor="ray")
+def echo(text: str) -> str:
+    return text

@@ -23,7 +23,7 @@ from tests.lake.tasks.crew import LakeCrew
 from tests.worker import probe
 from tests.worker.crew import Crew, is_alive
 from tests.worker.probe import Records
-from tests.worker.ray_app import app, break_down, heavy, linger, on_a_gpu, overstay, place
+from tests.worker.ray_app import app, break_down, echo, heavy, linger, misbehave, on_a_gpu, overstay, place
 
 pytestmark = [needs_ray, pytest.mark.timeout(900)]
 APP = "tests.worker.ray_app:app"
@@ -217,3 +217,48 @@ def test_a_dead_worker_takes_its_bodies_with_it(crew: Crew, cluster: Cluster) ->
     wait_until(lambda: len(crew.records.spans("orphan")) == 2, seconds=MINUTES)
     crew.records.open_gate("orphan")
     assert _result(crew, task) != first
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("how", ["object", "bytes", "half a pair", "nan", "huge", "deep"])
+def test_a_result_that_cannot_be_stored_fails_its_task_alone(rays: Crew, how: str) -> None:
+    failure = _failure(rays, misbehave, how=how)
+    assert failure.kind not in ("ray", "interrupted"), failure
+    assert _attempts(rays, failure.task_id) == ["failed"]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("how", ["unruly", "surrogate", "exit", "interrupt"])
+def test_an_error_that_cannot_be_sent_is_described(rays: Crew, how: str) -> None:
+    failure = _failure(rays, misbehave, how=how)
+    expected = {"unruly": "Unruly", "surrogate": "ValueError", "exit": "SystemExit", "interrupt": "KeyboardInterrupt"}
+    assert failure.kind == expected[how]
+
+
+@pytest.mark.long
+def test_texts_of_every_script_and_of_megabytes_come_back_as_they_are(rays: Crew) -> None:
+    for text in ('æøå \U0001f300 \u2028 " \\ \r\n', "ж" * 2**19, "x" * 900_000):
+        assert _result(rays, rays.enqueue(echo, text=text)) == text
+
+
+@pytest.mark.long
+def test_two_workers_share_a_cluster_and_one_loses_its_driver(crew: Crew, cluster: Cluster) -> None:
+    _register(crew)
+    crew.records.folder = Path(cluster.environment[probe.FOLDER])
+    crew.hire(2, app=APP, **_settings(cluster, catchment_max_concurrent_tasks=1))
+    tasks = [crew.enqueue(linger, key=f"shared {n}") for n in range(2)]
+    for n in range(2):
+        wait_until(lambda n=n: len(crew.records.spans(f"shared {n}")) == 1, seconds=MINUTES)
+    (driver,) = drivers_of(crew.workers[0].pid)
+    os.kill(driver, signal.SIGKILL)
+    wait_until(lambda: sum(len(crew.records.spans(f"shared {n}")) for n in range(2)) == 3, seconds=MINUTES)
+    for n in range(2):
+        crew.records.open_gate(f"shared {n}")
+    assert all(_result(crew, task) for task in tasks)
+    assert sorted(len(_attempts(crew, task)) for task in tasks) == [0, 1]
+
+
+def _register(crew: Crew) -> None:
+    for command in app.commands:
+        crew.client.commands.add(command)
+    crew.client.sync.register()

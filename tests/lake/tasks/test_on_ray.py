@@ -18,6 +18,7 @@ from tests.fixtures.ray import Cluster, Node, drivers_of, needs_ray, ray_cluster
 from tests.fixtures.worker import StartWorker, WorkerProcess, wait_until
 from tests.lake.tasks import ray_body
 from tests.lake.tasks.crew import LakeCrew
+from tests.worker.crew import is_alive
 
 pytestmark = [needs_ray, pytest.mark.long, pytest.mark.timeout(1200)]
 APP = "tests.lake.tasks.ray_app:app"
@@ -182,3 +183,16 @@ def test_without_a_cluster_the_worker_computes_and_says_why(rays: Rays) -> None:
     row = rays.end_well(rays.crew.request("dt"))
     assert row["figures"]["subtasks_on_ray"] == 0
     assert "the cluster of Ray" in row["figures"]["not_on_ray"]
+
+
+@pytest.mark.parametrize("where", ["before", "after"])
+def test_a_cancelled_refresh_ends_its_bodies_and_the_next_one_is_as_ever(rays: Rays, where: str) -> None:
+    rays.hire()
+    with rays.held(where) as refresh_id:
+        assert rays.crew.case.control.cancel_refreshes(rays.crew.case.find("dt"), "cancelled by the test") == 1
+        row = rays.crew.wait(refresh_id, seconds=MINUTES)
+        assert row["state"] == "CANCELLED", row
+        wait_until(lambda: not any(is_alive(pid) for pid in rays.lines("starts")), seconds=MINUTES)
+    assert rays.crew.publications(refresh_id) == 0
+    rays.crew.wait_clean(seconds=120)
+    rays.end_well(rays.crew.request("dt"))
