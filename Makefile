@@ -39,6 +39,7 @@ bench: $(STAMP)
 	$(BIN)/python -m bench.worker --quick
 	$(BIN)/python -m bench.dashboard --quick
 	$(BIN)/python -m bench.lake --quick
+	$(BIN)/python -m bench.scale --quick
 	$(BIN)/python -m bench.register --quick
 
 # A few figures against the stored baseline, as ratios to a bare server; what got slower by more than 15 % ends it with 1.

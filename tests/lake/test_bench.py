@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.fixtures.ray import needs_ray
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -20,4 +22,15 @@ def test_the_benchmarks_run(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     for part in ("overhead", "scenario", "speedup", "tenfold", "curve"):
         assert f"— {part}" in done.stdout
+    assert "compared with the query" in done.stdout
+
+
+@needs_ray
+@pytest.mark.long
+@pytest.mark.timeout(900)
+def test_the_benchmark_of_the_cluster_runs() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "bench.scale", "--quick", "keys"], cwd=ROOT, capture_output=True, text=True, timeout=800
+    )
+    assert done.returncode == 0, done.stderr
     assert "compared with the query" in done.stdout
