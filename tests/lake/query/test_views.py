@@ -52,7 +52,7 @@ def test_a_table_over_views_is_kept_up_to_date(viewed: Memory, query: str) -> No
 
 def test_a_view_adds_nothing_to_how_a_table_is_refreshed(viewed: Memory) -> None:
     plan = Dynamic(viewed, "SELECT k, sum(v) AS v FROM few GROUP BY k").plan
-    assert (plan.strategy, [item.table.ref.name for item in plan.tables]) == ("keys", ["t"])
+    assert (plan.strategy, [item.table.ref.name for item in plan.tables]) == ("delta", ["t"])
 
 
 def test_the_query_is_kept_as_written_where_there_is_no_view(viewed: Memory) -> None:

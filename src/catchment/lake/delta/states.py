@@ -27,7 +27,13 @@ ROWS = "__n"
 """The number of rows in a group."""
 
 TypesOf = Callable[[Sequence[exp.Expr]], list[str]]
-_KINDS: dict[str, Literal["count", "sum", "avg"]] = {"count": "count", "sum": "sum", "avg": "avg", "mean": "avg"}
+_KINDS: dict[str, Literal["count", "sum", "avg"]] = {
+    "count": "count",
+    "count_star": "count",  # the second is what DuckDB writes for count(*)
+    "sum": "sum",
+    "avg": "avg",
+    "mean": "avg",
+}
 _SMALL_INTEGER = re.compile(r"U?(TINYINT|SMALLINT|INTEGER|BIGINT)")
 _DECIMAL = re.compile(r"DECIMAL\(\d+,\s*(\d+)\)")
 

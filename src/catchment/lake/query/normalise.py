@@ -9,6 +9,7 @@ it is more than one source, so that FULL is only ever the first join of a SELECT
 - GROUP BY ALL is spelled out, named windows too, and ORDER BY that orders nothing is dropped.
 - UNNEST among the outputs becomes a source beside the others.
 - COALESCE that stands for a USING column is the column of the side that is always there.
+- A SELECT over nothing but a derived table without groups is a SELECT over the sources of that (``merged``).
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from sqlglot import exp
 from catchment.lake.query.functions import Kinds, aggregates_in
 from catchment.lake.query.groupings import has_sets, keys_of, spread
 from catchment.lake.query.levels import needs_level, split
+from catchment.lake.query.merged import merge
 from catchment.lake.query.set_operations import as_join, by_name
 from catchment.lake.query.subqueries import Subqueries
 from catchment.lake.query.subquery_joins import Types
@@ -120,6 +122,7 @@ class _Normaliser:
         self._move_unnest(tree)
         _simplify_using(tree)
         self._turn_joins(tree)
+        merge(tree, self.kinds)
         if tree.args.get("distinct") and (
             tree.args.get("group") or any(own_nodes(tree, exp.Window)) or aggregates_in(tree, self.kinds)
         ):
