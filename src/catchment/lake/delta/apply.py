@@ -42,8 +42,10 @@ def delta_steps(
 ) -> list[Step]:
     """The steps that end in ``gone`` and ``added``, for a plan with the strategy delta."""
     states = _states(plan)
+    shared, change = _change(plan, states, changed)
     return [
-        Step("dagg", text(_change(plan, states, changed))),
+        *shared,
+        Step("dagg", text(change)),
         Step("akeys_1", text(_touched(plan))),
         Step("stored", stored_rows(plan, storage=storage)),
         Step("merged", text(_merged(plan, states))),
@@ -71,7 +73,7 @@ def _states(plan: Plan) -> States:
     return plan.states
 
 
-def _change(plan: Plan, states: States, changed: frozenset[int]) -> exp.Query:
+def _change(plan: Plan, states: States, changed: frozenset[int]) -> tuple[list[Step], exp.Query]:
     block, types = plan.parts[0].block, plan.layout.key_types(1)
     keys = [
         named(cast(key.copy(), kind), f"k{i + 1}") for i, (key, kind) in enumerate(zip(block.key, types, strict=True))
@@ -80,7 +82,7 @@ def _change(plan: Plan, states: States, changed: frozenset[int]) -> exp.Query:
     for figure in states.figures:
         arguments.setdefault(text(figure.argument), f"x{len(arguments) + 1}")
     values = [named(_argument(states, name), alias) for name, alias in arguments.items()]
-    terms = signed_terms(block, changed, [*keys, *values])
+    shared, terms = signed_terms(block, changed, [*keys, *values])
     names = [f"k{i + 1}" for i in range(len(keys))]
     figures = [cast(exp.Sum(this=column(WEIGHT)), "BIGINT")]
     figures += [figure.change(arguments[text(figure.argument)], WEIGHT) for figure in states.figures]
@@ -94,7 +96,7 @@ def _change(plan: Plan, states: States, changed: frozenset[int]) -> exp.Query:
         query.set("group", exp.Group(expressions=[column(name) for name in names]))
     changes = [exp.NEQ(this=tree.copy(), expression=number(0)) for tree in figures]
     query.set("having", exp.Having(this=exp.or_(*changes, copy=False)))
-    return query
+    return shared, query
 
 
 def _argument(states: States, name: str) -> exp.Expr:

@@ -14,7 +14,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 
 from sqlglot import exp
 
@@ -67,10 +68,23 @@ def key_terms(
         yield terms.filtered()
 
 
-def exact_term(block: Block, index: int, renderer: Renderer, delta: DeltaName, items: Sequence[exp.Expr]) -> exp.Select:
-    """The one term of an inner join, with all its sources: its rows are exactly the share of this change."""
-    everything = Path(frozenset(source.alias for source in block.sources), tuple(items))
-    return _Terms(block, index, renderer, delta, everything).linear()
+def inner_term(
+    block: Block,
+    index: int,
+    renderer: Renderer,
+    delta: DeltaName,
+    path: Path,
+    ranks: Sequence[int],
+    near: Mapping[str, str],
+) -> exp.Select:
+    """The one term of an inner join. With all its sources, its rows are exactly the share of this change. ``ranks``:
+    the place of each source in the order of the terms; ``near``: tables that take the place of current sources."""
+    return _Terms(block, index, renderer, delta, path, ranks, near).linear()
+
+
+def everything(block: Block, items: Sequence[exp.Expr]) -> Path:
+    """The path that omits no source."""
+    return Path(frozenset(source.alias for source in block.sources), tuple(items))
 
 
 def is_clock(source: Source) -> bool:
@@ -113,7 +127,18 @@ def _passes(conditions: Sequence[exp.Expr]) -> exp.Expr:
 
 
 class _Terms:
-    def __init__(self, block: Block, index: int, renderer: Renderer, delta: DeltaName, path: Path) -> None:
+    def __init__(
+        self,
+        block: Block,
+        index: int,
+        renderer: Renderer,
+        delta: DeltaName,
+        path: Path,
+        ranks: Sequence[int] = (),
+        near: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
+        self.ranks = ranks or range(len(block.sources))
+        self.near = near
         self.block = block
         self.index = index
         self.source = block.sources[index]
@@ -154,11 +179,13 @@ class _Terms:
             if position == self.index:
                 items += [own] if own is not None else []
             elif source.alias in self.path.kept:
-                items.append(self._at(source, "new" if position < self.index else "old"))
+                items.append(self._at(source, "new" if self.ranks[position] < self.ranks[self.index] else "old"))
         return self._select(items, meets)
 
     def _at(self, source: Source, version: Version) -> Joined:
         """In a term with the delta itself, a derived source is only needed where it can meet the delta."""
+        if source.alias in self.near:
+            return Joined(table_as(self.near[source.alias], source.alias), source.join, source.on)
         is_linear = self.source.join in ("from", "inner", "cross")
         keys = narrowed(self.block, source, self.source.alias, self.delta) if is_linear else None
         return Joined(self.renderer.item(source.relation, source.alias, version, keys)[0], source.join, source.on)

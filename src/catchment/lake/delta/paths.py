@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from catchment.lake.delta.relation import Block, Lateral, Source, Table, tables_below
+from catchment.lake.delta.relation import Block, Lateral, Relation, Source, Table, tables_below
 from catchment.lake.query.trees import column, conjuncts, owners, text, where_of, with_columns
 
 _ROWS_UNKNOWN = 1_000_000
@@ -23,7 +23,7 @@ _HARMLESS = (
     *_HARMLESS_VALUES,
     exp.Identifier,
     *(exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.NullSafeEQ, exp.NullSafeNEQ, exp.Is),
-    *(exp.And, exp.Or, exp.Not, exp.Paren, exp.In, exp.Between),
+    *(exp.And, exp.Or, exp.Not, exp.Paren, exp.In, exp.Between, exp.Like),
 )
 
 
@@ -98,6 +98,38 @@ def equal_in(condition: exp.Expr | None, block: Block) -> list[tuple[exp.Column,
         and _type(block, part.left) is not None
         and _type(block, part.left) == _type(block, part.right)
     ]
+
+
+def tied_columns(block: Block, alias: str) -> list[str]:
+    """The columns of a source that an inner join makes equal to a column of another source."""
+    tied = [
+        item.name
+        for group in _classes(block)
+        if len(owners(group.values())) > 1
+        for item in group.values()
+        if item.table == alias
+    ]
+    return list(dict.fromkeys(tied))
+
+
+def distinct_values(block: Block, aliases: frozenset[str]) -> int:
+    """About how many values tell rows of these sources apart where they are tied most loosely. A column has no more
+    values than the smallest source with a column that equals it has rows: a customer and a supplier of one nation are
+    tied by the number of nations."""
+    tied: dict[frozenset[str], int] = {}
+    sizes = {source.alias: rows_of(source.relation) for source in block.sources}
+    for group in _classes(block):
+        members = owners(group.values())
+        values = min(sizes[alias] for alias in members)
+        for pair in (frozenset({one, other}) for one in members for other in members if one < other):
+            if pair <= aliases:
+                tied[pair] = max(values, tied.get(pair, 0))
+    return min(tied.values(), default=0)
+
+
+def rows_of(relation: Relation) -> int:
+    """About how many rows the biggest table of a relation has."""
+    return max((table.table.rows for table in tables_below(relation)), default=_ROWS_UNKNOWN)
 
 
 def _start(changed: Source) -> frozenset[str]:
@@ -187,13 +219,7 @@ def _distances(edges: Mapping[str, set[str]], start: frozenset[str]) -> Mapping[
 
 def _exchanged(items: Sequence[exp.Expr], block: Block, distances: Mapping[str, int]) -> list[exp.Expr]:
     """The expressions with columns replaced by equal ones that are nearer to the change."""
-    sure = block.kept_aliases()
-    conditions = [where_of(block.tree)]
-    conditions += [source.on for source in block.sources if source.join in ("inner", "cross")]
-    classes: list[dict[str, exp.Column]] = []
-    for left, right in (pair for condition in conditions for pair in equal_in(condition, block)):
-        if {left.table, right.table} <= sure:
-            _unite(classes, left, right)
+    classes = _classes(block)
 
     def nearest(mention: exp.Column) -> exp.Expr | None:
         members = next((group for group in classes if text(mention) in group), dict[str, exp.Column]())
@@ -201,6 +227,18 @@ def _exchanged(items: Sequence[exp.Expr], block: Block, distances: Mapping[str, 
         return column(best.name, best.table) if best is not None else None
 
     return [with_columns(item, nearest) for item in items]
+
+
+def _classes(block: Block) -> list[dict[str, exp.Column]]:
+    """Columns that are equal in every joined row, by their text."""
+    sure = block.kept_aliases()
+    conditions = [where_of(block.tree)]
+    conditions += [source.on for source in block.sources if source.join in ("inner", "cross")]
+    classes: list[dict[str, exp.Column]] = []
+    for left, right in (pair for condition in conditions for pair in equal_in(condition, block)):
+        if {left.table, right.table} <= sure:
+            _unite(classes, left, right)
+    return classes
 
 
 def _unite(classes: list[dict[str, exp.Column]], *columns: exp.Column) -> None:
@@ -221,4 +259,4 @@ def _type(block: Block, mention: exp.Column) -> str | None:
 
 def _cost(block: Block, kept: frozenset[str]) -> int:
     relations = [source.relation for source in block.sources if source.alias in kept]
-    return sum(max((table.table.rows for table in tables_below(item)), default=_ROWS_UNKNOWN) for item in relations)
+    return sum(map(rows_of, relations))

@@ -19,7 +19,8 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from catchment.lake.delta.column_types import ALIKE
-from catchment.lake.delta.joins import clock_term, exact_term, is_clock, key_terms
+from catchment.lake.delta.joins import clock_term, everything, inner_term, is_clock, key_terms
+from catchment.lake.delta.near import find_near
 from catchment.lake.delta.plan import Part, Plan
 from catchment.lake.delta.relation import Block, Relation, Source, Table, UnionAll, is_changed
 from catchment.lake.delta.render import Joined, Keys, Renderer, Version, put_from
@@ -56,12 +57,16 @@ def affected(plan: Plan, changed: frozenset[int]) -> list[Step]:
     return maker.steps
 
 
-def signed_terms(block: Block, changed: frozenset[int], items: Sequence[exp.Expr]) -> list[exp.Select]:
-    """Queries whose rows, with weight ``__w``, are the exact change of the joined source rows.
+def signed_terms(
+    block: Block, changed: frozenset[int], items: Sequence[exp.Expr]
+) -> tuple[list[Step], list[exp.Select]]:
+    """Queries whose rows, with weight ``__w``, are the exact change of the joined source rows; and the steps before
+    them, of which they read.
 
     Only for inner joins of tables, where the change of a join is the sum of these terms.
     """
     renderer = Renderer(changed)
+    near = find_near(block, renderer, _table_delta)
     queries: list[exp.Select] = []
     for index, source in enumerate(block.sources):
         if not is_changed(source.relation, changed):
@@ -69,9 +74,9 @@ def signed_terms(block: Block, changed: frozenset[int], items: Sequence[exp.Expr
         if is_clock(source):
             queries.append(clock_term(block, index, renderer, items, WEIGHT))
             continue
-        weight = named(column(WEIGHT, source.alias), WEIGHT)
-        queries.append(exact_term(block, index, renderer, _table_delta, [*items, weight]))
-    return queries
+        path = everything(block, [*items, named(column(WEIGHT, source.alias), WEIGHT)])
+        queries.append(inner_term(block, index, renderer, _table_delta, path, near.ranks, near.at(index)))
+    return [Step(name, last_text(query)) for name, query in near.tables.items()], queries
 
 
 @dataclass

@@ -1,0 +1,100 @@
+"""One scan of a big source for all terms of a join, instead of one for each.
+
+The exact change of an inner join is a sum of terms, one for each changed source (``terms``). Each term joins a few
+changed rows with the other sources, and DuckDB scans these: rows that are wanted lie everywhere, so no part of a file
+is skipped. With ``n`` changed sources the biggest would be scanned ``n`` times.
+
+The order of the terms is free, so the biggest source comes first: all terms but its own read it as it is now. The rows
+of it that can meet a changed row of any other source are found in one scan, and the terms read these. Then the same for
+the second biggest, along the rows that were found of the biggest, and so on.
+
+Too many rows are harmless, because each term still has all its conditions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from sqlglot import exp
+
+from catchment.lake.delta.joins import DeltaName, inner_term, is_clock
+from catchment.lake.delta.paths import Path, distinct_values, find_path, rows_of, tied_columns
+from catchment.lake.delta.relation import Block, Source, is_changed
+from catchment.lake.delta.render import Renderer
+from catchment.lake.query.trees import (
+    all_of,
+    column,
+    equal,
+    exists,
+    named,
+    query_as,
+    select,
+    text,
+)
+
+MANY_ROWS = 20_000
+"""A source with fewer rows is scanned faster than a statement is planned."""
+
+FEW_VALUES = 100
+"""Sources that are tied by fewer values are not narrowed along them: one changed row meets a large part."""
+
+
+@dataclass(frozen=True)
+class Near:
+    """``tables``: what to make, by name and in order. ``of``: for each term, by the place of its source, the tables
+    that take the place of sources. ``ranks``: the place of each source in the order of the terms."""
+
+    ranks: Sequence[int]
+    tables: dict[str, exp.Query] = field(default_factory=dict[str, exp.Query])
+    of: dict[int, dict[str, str]] = field(default_factory=dict[int, dict[str, str]])
+
+    def at(self, index: int) -> Mapping[str, str]:
+        """What the term of this source reads in the place of others."""
+        return self.of.get(index, {})
+
+
+def find_near(block: Block, renderer: Renderer, delta: DeltaName) -> Near:
+    """The order of the terms of an inner join of tables, and what they share."""
+    places = range(len(block.sources))
+    if any(map(is_clock, block.sources)):  # its term is another one, and it comes in the order of the text
+        return Near(list(places))
+    order = sorted(places, key=lambda place: -rows_of(block.sources[place].relation))
+    near = Near([order.index(place) for place in places])
+    moving = [place for place in order if is_changed(block.sources[place].relation, renderer.changed)]
+    for place in order:
+        source = block.sources[place]
+        if rows_of(source.relation) < MANY_ROWS:
+            break
+        is_still = place not in moving
+        readers = [term for term in moving if is_still or near.ranks[term] > near.ranks[place]]
+        wanted = {term: query for term in readers if (query := _wanted(block, source, term, renderer, delta, near))}
+        if len(wanted) < 2:
+            continue
+        name = f"near_{place + 1}"
+        conditions = {text(condition): condition for condition in wanted.values()}
+        item, _ = renderer.item(source.relation, source.alias, "new")
+        near.tables[name] = select([exp.Star()], item, exp.or_(*conditions.values(), copy=False))
+        for term in wanted:
+            near.of.setdefault(term, {})[source.alias] = name
+    return near
+
+
+def _wanted(
+    block: Block, source: Source, term: int, renderer: Renderer, delta: DeltaName, near: Near
+) -> exp.Expr | None:
+    """A condition on rows of a source that all those fulfil which can be in the result of a term; None if the changed
+    rows of the term are not tied to it by plain columns, or too loosely."""
+    paths = {name: find_path(block, term, [column(name, source.alias)]) for name in tied_columns(block, source.alias)}
+    able = {name: path for name, path in paths.items() if source.alias not in path.kept}
+    values = {path.kept: distinct_values(block, path.kept | {source.alias}) for path in able.values()}
+    kept = max(values, key=lambda aliases: (values[aliases], -len(aliases)), default=None)
+    if kept is None or values[kept] < FEW_VALUES:
+        return None
+    names = sorted(name for name, path in able.items() if path.kept == kept)
+    items = [named(able[name].items[0].copy(), f"k{place}") for place, name in enumerate(names, start=1)]
+    query = inner_term(block, term, renderer, delta, Path(kept, tuple(items)), near.ranks, near.at(term))
+    if len(names) == 1:
+        return exp.In(this=column(names[0], source.alias), query=exp.Subquery(this=query))
+    pairs = [equal(column(f"k{place}", "__k"), column(name, source.alias)) for place, name in enumerate(names, start=1)]
+    return exists(query_as(query, "__k"), all_of(pairs))
