@@ -163,6 +163,8 @@ def apply_states(work: Work, changed: frozenset[int], decided: Callable[[int], b
         for step in steps:
             # By now it is known where the stored rows are, and whether a key is NULL.
             count = stored(work, by_keys=True) if step.name == "stored" else work.make(step.name, step.sql)
+            if step.name == "dagg":
+                work.drop(*(before.name for before in steps[: steps.index(step)]))
             if step.name == "akeys_1" and not decided(count):
                 return None
         wrong = work.duck.value(apply.broken(work.plan))
