@@ -19,12 +19,17 @@ from catchment.lake.types import Column
 MOST_DIGITS = 38
 _ZONED = "TIMESTAMP WITH TIME ZONE"
 _TIMES = ("DATE", "TIMESTAMP", _ZONED)
-_PLAIN_TIMESTAMP = re.compile(r"\bTIMESTAMP\b(?! WITH)")
+# Names of fields come first: they may hold anything between quotes.
+_FIELD = r'("(?:[^"]|"")*")'
+_DOUBLE = re.compile(rf"{_FIELD}|\bDOUBLE\b(?=[,)\[]|$)")
+_PLAIN_TIMESTAMP = re.compile(rf"{_FIELD}|\bTIMESTAMP\b(?=[,)\[]|$)")
 # The year comes first, so that nobody can misread it.
 _YEAR_FIRST = r"\s*[+-]?\d{4,}[-/]\d{1,2}[-/]\d{1,2}(\D.*)?"
 _HAS_ZONE = r".*\d:\d\d(\.\d+)?\s*[^\s\d.:].*"
 _INNER_ZONE = r'"[^"]*\d:\d\d(\.\d+)?\s*(Z|[+-]\d\d)[^"]*"'
 _INNER_TOO_FINE = r'"[^"]*\d:\d\d\.\d{6}\d*[1-9][^"]*"'
+_INNER_NUMBER = r"-?\d[\d.eE+-]*"
+_TEXT = r'"(\\.|[^"\\])*"'
 _NUMBER = r"\s*[+-]?\d*\.?\d*\s*"
 _BEFORE = r"[+-]?0*(\d*)"
 _AFTER = r"\.(\d*)"
@@ -83,10 +88,19 @@ def _looks(source: Source, column: Column) -> list[str]:
         return [f"bool_and({is_clear})", zones]
     if column.type == "TIME":
         return [f"bool_or({is_too_fine(x)})"]
-    if source.format == "json" and _PLAIN_TIMESTAMP.search(column.type):
-        inner = f"regexp_matches(CAST({x} AS VARCHAR), {literal(_INNER_ZONE)})"
-        return [f"bool_or({inner} OR regexp_matches(CAST({x} AS VARCHAR), {literal(_INNER_TOO_FINE)}))"]
-    return []
+    return _looks_inside(column, f"CAST({x} AS VARCHAR)") if source.format == "json" else []
+
+
+def _looks_inside(column: Column, x: str) -> list[str]:
+    """The same for a column with values inside others: is one of them a time with a zone, is one a number that would be
+    rounded?"""
+    has_times, has_numbers = (_with_text(column.type, kind) != column.type for kind in (_PLAIN_TIMESTAMP, _DOUBLE))
+    if not has_times and not has_numbers:
+        return []
+    times = f"regexp_matches({x}, {literal(_INNER_ZONE)}) OR regexp_matches({x}, {literal(_INNER_TOO_FINE)})"
+    numbers = f"regexp_extract_all(regexp_replace({x}, {literal(_TEXT)}, '', 'g'), {literal(_INNER_NUMBER)})"
+    rounded = f"len(list_filter({numbers}, n -> NOT {is_kept('n', 'TRY_CAST(n AS DOUBLE)')})) > 0"
+    return [f"bool_or({times})" if has_times else "false", f"bool_or({rounded})" if has_numbers else "false"]
 
 
 def _safe_type(kind: str, seen: Sequence[Any]) -> str:
@@ -102,4 +116,11 @@ def _safe_type(kind: str, seen: Sequence[Any]) -> str:
         return _ZONED if has_zone else kind
     if kind == "TIME":
         return "VARCHAR" if seen[0] else kind
-    return _PLAIN_TIMESTAMP.sub("VARCHAR", kind) if seen[0] else kind
+    has_zones, has_rounded = seen
+    kind = _with_text(kind, _PLAIN_TIMESTAMP) if has_zones else kind
+    return _with_text(kind, _DOUBLE) if has_rounded else kind
+
+
+def _with_text(kind: str, inner: re.Pattern[str]) -> str:
+    """A type with VARCHAR in place of an inner one."""
+    return inner.sub(lambda match: match[1] or "VARCHAR", kind)
