@@ -8,9 +8,10 @@ as $$
 declare
   v_id bigint;
 begin
-  select n.id into v_id
-    from new_rows as n
-   where (select s.state from worker.scope as s where s.id = n.id) = 'waiting'
+  select s.id into v_id
+    from worker.scope as s
+   where s.id = any (array(select n.id from new_rows as n))
+     and s.state = 'waiting'
    limit 1;
   if found then
     raise exception using errcode = 'CM023', message = format('task %s waits for its children: it cannot settle', v_id);

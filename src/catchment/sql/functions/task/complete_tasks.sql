@@ -29,7 +29,10 @@ begin
     perform worker.advance_lanes(array(
       select (t.id, t.command, t.queue_id, coalesce(t.lane, ''), false)::worker.lane_head
         from unnest(v_heads) as h (id)
-       cross join lateral (select t.* from worker.task as t where t.id = h.id limit 1) as t));
+       cross join lateral (select t.id, t.command, t.queue_id, t.lane
+                             from worker.task as t
+                            where t.id = h.id
+                            limit 1) as t));
   end if;
   return v_done;
 end;

@@ -35,14 +35,14 @@ begin
     with gone as (
       delete from worker.running as r
        where r.ctid = any (array(
-               select (select x.ctid
-                         from worker.running as x
-                        where x.id = u.id
-                          and x.fence = u.fence
-                          and x.is_plain
-                          and not x.has_merged
-                          and x.fence <> all (v_made))
-                 from unnest(p_ids, p_fences) as u (id, fence)))
+               select x.ctid
+                 from worker.running as x
+                 join unnest(p_ids, p_fences) as u (id, fence) on x.id = u.id
+                  and x.fence = u.fence
+                where x.id = any (p_ids)
+                  and x.is_plain
+                  and not x.has_merged
+                  and x.fence <> all (v_made)))
       returning r.id, r.tier, r.has_lane, r.attempt, r.worker_pid, r.started_at
     ),
     kept as (

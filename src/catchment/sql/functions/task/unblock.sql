@@ -6,6 +6,7 @@ create or replace function worker.unblock(p_ids bigint[])
   language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
+  v_now      timestamptz := worker.now();
   v_children integer[];
   v_tops     integer[];
   v_scopes   bigint[];
@@ -20,7 +21,7 @@ begin
     insert into worker.ready (queue_id, kind, tier, band, rank, place, id, phase, attempt, failures, interruptions,
                               since)
     select g.queue_id, g.kind, g.tier, g.band, g.rank, g.place, g.id, g.phase, g.attempt, g.failures, g.interruptions,
-           worker.now()
+           v_now
       from gone as g
      where g.phase <> 2
   )
