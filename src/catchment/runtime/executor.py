@@ -63,6 +63,12 @@ class Executor:
     ) -> None:
         self._commands = {command.name: command for command in commands}
         self._middlewares = {name: commands.middlewares_of(name) for name in commands.names}
+        # Coroutines that nothing but their arguments goes into: most trivial handlers.
+        self._simple = frozenset(
+            name
+            for name, command in self._commands.items()
+            if command.executor == "async" and not command.wants_context and not self._middlewares[name]
+        )
         self._port = port
         self._metrics = metrics
         self._events = events
@@ -224,9 +230,10 @@ class Executor:
         turn_ends = now + TURN
         while self._queue and self._running <= self._most() and not self._is_over:
             held = self._queue.popleft()
-            self._start_runner()  # it gets its chance when the handler below waits, if there is more to do
+            if self._spare is None and self._queue:
+                self._start_runner()  # it gets its chance when the handler below waits, if there is more to do
             began = held.since = now
-            ending = await self.run_one(held)
+            ending = await self.run_one(held, runner)
             now = time.monotonic()
             if ending is None or ending.asked != "released":
                 self._metrics.returned(held.command, now - began, now)
@@ -249,23 +256,19 @@ class Executor:
         except BaseException:  # values may be of any class
             return False
 
-    async def run_one(self, held: Held) -> Ending | None:
-        """Run one attempt to its end, whatever its handler raises; None when its ending is recorded elsewhere."""
+    async def run_one(self, held: Held, runner: asyncio.Task[None] | None = None) -> Ending | None:
+        """Run one attempt to its end, whatever its handler raises; None when its ending is recorded elsewhere.
+        ``runner`` is the current task."""
         command = self._commands.get(held.command)
         if command is None:
             return self._unknown(held)
-        runner = held.runner = asyncio.current_task()
+        held.runner = runner = runner or asyncio.current_task()
         token = RUNNING.set(held)
         try:
             if held.stop is not None:
                 raise asyncio.CancelledError
             arguments = command.payload.load(held.payload)
-            if (
-                command.executor == "async"
-                and not command.wants_context
-                and held.phase == 0
-                and not self._middlewares[held.command]
-            ):
+            if held.phase == 0 and held.command in self._simple:
                 self._begin(held)
                 if not self._is_traced:
                     return self._outcomes.completed(held, await command.fn(**arguments), command.returns)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from catchment.runtime.events import Events
 from catchment.runtime.held import Held
-from catchment.runtime.metrics import Metrics
+from catchment.runtime.metrics import Histogram, Metrics
 from catchment.runtime.words import end_words
 from catchment.store.attempt import Ending
 
@@ -22,8 +22,13 @@ class Journal:
 
     def completed(self, endings: Sequence[Ending]) -> None:
         """Count completed attempts. They are logged if the log level is INFO or below."""
+        durations: dict[str, Histogram] = {}
         for ending in endings:
-            self._count(ending, "completed")
+            attempt = ending.attempt
+            duration = durations.get(attempt.command)
+            if duration is None:
+                duration = durations[attempt.command] = self._metrics.of_app(attempt.command).seconds["completed"]
+            duration.observe(attempt.seconds if isinstance(attempt, Held) else 0.0)
         if self._events.is_heard(logging.INFO):
             for ending in endings:
                 self._log(ending, "completed", logging.INFO)

@@ -153,6 +153,7 @@ class Recorder:
 
     async def _write_plain(self, batch: Batch, endings: Sequence[Ending]) -> None:
         following: list[Held] = []
+        done: set[int] | None
         try:
             with self._link.call():
                 if endings[0].attempt.lane is None or len(endings) > GO_ON_MOST or self._hooks.are_used:
@@ -165,14 +166,14 @@ class Recorder:
         except REFUSED as error:
             await self._write_singly(batch, endings, error)
             return
-        completed = [e for e in endings if e.attempt.id in done]
+        completed = endings if done is None else [e for e in endings if e.attempt.id in done]
         self._journal.completed(completed)
         self._settled(completed)
         if following:
             with self._link.call():
                 following = await self._hooks.sift(batch.conn, following)
             self._go_on(following)
-        if len(done) < len(endings):
+        if done is not None and len(done) < len(endings):
             # Some are no longer plain, or no longer ours; settle handles both.
             await self._write_settled(batch, [e for e in endings if e.attempt.id not in done])
 

@@ -25,7 +25,10 @@ select c.id, c.fence, c.command, c.payload::pg_catalog.text, c.attempt, c.phase,
        c.timeout, c.failures, c.max_attempts, c.is_plain, c.trace, c.before_procedure
   from worker.claim_tasks(%s, %s, %s) as c
 """
-_COMPLETE = "select worker.complete_tasks(%s::bigint[], %s::bigint[], %s::pg_catalog.jsonb[], %s::pg_catalog.jsonb[])"
+_COMPLETE = """
+select case when pg_catalog.cardinality(c.done) operator(pg_catalog.<) %s then c.done end
+  from worker.complete_tasks(%s::bigint[], %s::bigint[], %s::pg_catalog.jsonb[], %s::pg_catalog.jsonb[]) as c (done)
+"""
 _GO_ON = """
 select c.done, (c.next).id, (c.next).fence, (c.next).command, (c.next).payload::pg_catalog.text, (c.next).attempt,
        (c.next).phase, (c.next).parent_id, (c.next).lane, (c.next).queue_id, (c.next).timeout, (c.next).failures,
@@ -152,11 +155,11 @@ async def claim(
         return [make(row) for row in await cursor.fetchall()]
 
 
-async def complete(conn: AsyncConnection[Any], endings: Sequence[Ending]) -> set[int]:
-    """Complete plain attempts; returns the ids that were ours."""
-    cursor = await conn.execute(_COMPLETE, _completed(endings), prepare=True)
+async def complete(conn: AsyncConnection[Any], endings: Sequence[Ending]) -> set[int] | None:
+    """Complete plain attempts; returns the ids that were ours, None for all of them."""
+    cursor = await conn.execute(_COMPLETE, [len(endings), *_completed(endings)], prepare=True)
     ((done,),) = await cursor.fetchall()
-    return set(done)
+    return None if done is None else set(done)
 
 
 async def complete_and_go_on(

@@ -70,9 +70,9 @@ class Returns:
 
     def dump(self, value: Any, *, limit: int = DEFAULT_LIMIT) -> str | None:
         """JSON text of a result, None for none; raises ``ResultRefused`` when it would not come back as it is."""
-        what = f"the result of {self.command}"
         if value is None and (self._is_any or self._allows_none):
             return None
+        what = f"the result of {self.command}"
         if type(value) is self._scalar:
             return encode(value, what, limit=limit)
         if self._is_any:
