@@ -85,7 +85,7 @@ class LakeSettings(Settings):
     lake_wholesale_above: float = Field(
         0.5, gt=0, le=1, description="Share of changed rows above which a whole table is rewritten."
     )
-    lake_rows_per_bucket: int = Field(500_000, ge=1, description="Approximate number of rows per bucket.")
+    lake_rows_per_bucket: int = Field(1_000_000, ge=1, description="Approximate number of rows per bucket.")
     lake_compact_files: int = Field(
         64, ge=2, description="A table with this many files is compacted. Set at installation."
     )

@@ -169,7 +169,8 @@ def test_temporary_tables_and_views_are_dropped_by_name(lake_case: LakeCase) -> 
     duck = lake_case.duck
     duck.run("CREATE TEMP TABLE one AS SELECT 1")
     duck.run('CREATE TEMP VIEW "t""wo" AS SELECT 2')
-    duck.drop_temporary(["one", 't"wo', "three"])
+    duck.drop_temporary(["one", "three"])
+    duck.drop_temporary(['t"wo', "four"], "VIEW")
     assert duck.rows("SELECT table_name FROM information_schema.tables WHERE table_catalog = 'temp'") == []
 
 

@@ -137,6 +137,20 @@ select coalesce(max(c.snapshot_id), 0)
    and c.kind = 'upkeep'
    and coalesce(s.changes_made ~ format('merge_adjacent:%%s(,|$)', c.table_id), true)
 """
+# Not known where a file has rows, or a list of deleted rows, of later commits too, or a client has inlined rows.
+_ROWS_AT = """
+select case when not coalesce(bool_or(f.partial_max > %(at)s or e.partial_max > %(at)s), false)
+                 and not exists (select from lake.ducklake_inlined_data_tables as i where i.table_id = %(table_id)s)
+            then coalesce(sum(f.record_count), 0)::bigint - coalesce(sum(e.delete_count), 0)::bigint end
+  from lake.ducklake_data_file as f
+  left join lake.ducklake_delete_file as e on e.data_file_id = f.data_file_id
+                                          and e.table_id = f.table_id
+                                          and e.begin_snapshot <= %(at)s
+                                          and coalesce(e.end_snapshot > %(at)s, true)
+ where f.table_id = %(table_id)s
+   and f.begin_snapshot <= %(at)s
+   and coalesce(f.end_snapshot > %(at)s, true)
+"""
 _BUCKETS = """
 select v.partition_value::integer, coalesce(sum(f.record_count), 0)::bigint, coalesce(sum(e.delete_count), 0)::bigint
   from lake.ducklake_data_file as f
@@ -257,6 +271,13 @@ def columns_at(conn: Conn, table_id: int, at: int) -> dict[str, ColumnAt]:
     with translated():
         rows = conn.execute(_COLUMNS, {"table_id": table_id, "at": at}).fetchall()
     return duck_types(CatalogColumn(*row) for row in rows)
+
+
+def rows_at(conn: Conn, table_id: int, at: int) -> int | None:
+    """The rows of a table at a snapshot, or None where only a scan tells: see ``_ROWS_AT``."""
+    with translated():
+        ((rows,),) = conn.execute(_ROWS_AT, {"table_id": table_id, "at": at}).fetchall()
+    return rows
 
 
 def window_size(conn: Conn, table_id: int, old: int, new: int) -> tuple[int, int]:

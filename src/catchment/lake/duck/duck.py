@@ -13,7 +13,7 @@ import threading
 import time
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import duckdb
 from duckdb import DuckDBPyConnection
@@ -266,13 +266,12 @@ class Duck:
             with self._protected(), suppress(duckdb.Error):
                 self._connection.execute(f"SET ducklake_max_retry_count = {RETRIES:d}")
 
-    def drop_temporary(self, names: Iterable[str]) -> None:
-        """Drop temporary tables and views of these names, if they exist; also after the work was stopped."""
+    def drop_temporary(self, names: Iterable[str], kind: Literal["TABLE", "VIEW"] = "TABLE") -> None:
+        """Drop temporary tables, or views, of these names, if they exist; also after the work was stopped."""
         for name in names:
-            for kind in ("VIEW", "TABLE"):
-                # A view is no table, and a broken instance has neither.
-                with self._protected(), suppress(duckdb.Error):
-                    self._connection.execute(f"DROP {kind} IF EXISTS {quoted('temp', 'main', name)}")
+            # A broken instance has none.
+            with self._protected(), suppress(duckdb.Error):
+                self._connection.execute(f"DROP {kind} IF EXISTS {quoted('temp', 'main', name)}")
 
     def _refuse_if_stopped(self) -> None:
         if self._stopped is not None and not self._is_protected:

@@ -73,7 +73,8 @@ def audit(duck: Duck, control: Control, dt_id: int, *, stop: Stop | None = None,
         missing, lacking = _only_in(work, "truth", "content", columns, limit)
         extra, spare = _only_in(work, "content", "truth", columns, limit)
         if missing or extra:
-            window.check_readings(work)
+            with control.connection() as conn:
+                window.check_readings(work, conn)
     if missing <= limit and extra <= limit:
         lacking, spare = _unpaired(lacking, spare)
         missing, extra = len(lacking), len(spare)

@@ -108,9 +108,12 @@ def _without_null(work: Work) -> set[int]:
     """The parts among whose touched keys none has a NULL."""
     numbers: set[int] = set()
     for part in work.plan.parts:
+        table = f"akeys_{part.number}"
         names = [quoted(f"k{place}") for place in range(1, len(part.block.key) + 1)]
-        nulls = " OR ".join(f"{name} IS NULL" for name in names)
-        if names and not work.duck.value(f"SELECT count(*) FROM {quoted(f'akeys_{part.number}')} WHERE {nulls}"):
+        if names and table not in work.known:
+            nulls = " OR ".join(f"{name} IS NULL" for name in names)
+            work.known[table] = work.duck.value(f"SELECT count(*) FROM {quoted(table)} WHERE {nulls}")
+        if names and not work.known[table]:
             numbers.add(part.number)
     return numbers
 

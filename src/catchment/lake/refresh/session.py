@@ -11,7 +11,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from types import TracebackType
-from typing import Any
+from typing import Any, Literal
 
 from psycopg import Connection
 
@@ -29,6 +29,8 @@ from catchment.lake.query.recorded import Answers, Recording
 from catchment.lake.query.resolve import SchemaView
 from catchment.lake.reasons import Reason
 from catchment.lake.types import Column, Order, Read, SourceTable
+
+Kind = Literal["TABLE", "VIEW"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +176,9 @@ class Work:
         self.order = order
         self.plan = plan
         self.bound = bind(order, plan)
-        self._names: dict[str, str] = {}
+        self.known: dict[str, Any] = {}
+        """What was found out about a table that was made; forgotten when it is made again."""
+        self._names: dict[str, Kind] = {}
         self._held = ExitStack()
 
     @classmethod
@@ -207,8 +211,7 @@ class Work:
 
     def close(self) -> None:
         """Drop what was made and let others have the DuckDB. Harmless when it is closed."""
-        self.duck.drop_temporary(self._names)
-        self._names.clear()
+        self.drop(*self._names)
         self._held.close()
 
     def open_old(self) -> None:
@@ -244,7 +247,8 @@ class Work:
         self._make_room(name, "TABLE")
         return self.duck.changed(f"CREATE OR REPLACE TEMP TABLE {quoted(name)} AS {sql}", parameters)
 
-    def _make_room(self, name: str, kind: str) -> None:
+    def _make_room(self, name: str, kind: Kind) -> None:
+        self.known.pop(name, None)
         if self._names.get(name, kind) != kind:
             self.drop(name)
         self._names[name] = kind
@@ -255,10 +259,10 @@ class Work:
 
     def drop(self, *names: str) -> None:
         """Drop what is no longer needed, for the memory it takes."""
-        known = [name for name in names if name in self._names]
-        self.duck.drop_temporary(known)
-        for name in known:
-            del self._names[name]
+        for name in names:
+            kind = self._names.pop(name, None)
+            if kind is not None:
+                self.duck.drop_temporary([name], kind)
 
     def count(self, name: str) -> int:
         """The rows of a table that was made."""

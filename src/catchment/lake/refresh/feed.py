@@ -1,0 +1,164 @@
+"""Reads the changes of a source: rows that came have weight 1, rows that went -1.
+
+There are two ways. DuckLake's feed reports what each commit did; to find the rows that were deleted in a file it reads
+the whole file. The other way compares the files of both versions: a delete file has the places of its rows, and DuckDB
+reads only the row groups that hold these. It gives the difference of the two versions, not the commits between them.
+It is taken where files tell all, and what it finds must be as many rows as the catalog says; else it is the feed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+from psycopg import Connection
+
+from catchment.lake.duck import catalog
+from catchment.lake.duck.changed_files import ChangedFiles, Deletes, changed_files
+from catchment.lake.names import ALIAS, RID, ROWID, WEIGHT, lake_name, literal, quoted
+from catchment.lake.refresh.session import Bound, Work
+
+MOST_FILES = 64
+"""Up to so many changed files they are named in the statement."""
+
+BLOCK = 65_536
+"""Places of deleted rows are taken together in blocks of this size; a row group has about twice as many rows."""
+
+ROWS_PER_SCAN = 300_000
+"""What a scan of its own costs, in rows that are read: one for each run of blocks, or one for all files."""
+
+MOST_SCANS = 32
+
+_SNAPSHOT = "__snapshot"
+_OWN = (ROWID, "filename", "file_row_number")
+"""What a scan of DuckLake has besides the columns of the table."""
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """Rows that came and that went, the highest row id, and how often one change is reported at most."""
+
+    came: int
+    went: int
+    highest: int
+    most: int
+
+
+def read_files(work: Work, conn: Connection[Any], source: Bound, name: str, old: int) -> Changes | None:
+    """Make ``name``: the difference of the two versions, from the files that changed. None if these do not tell."""
+    columns = {column.lower() for column in source.table.table.columns}
+    if columns.intersection(_OWN):
+        return None
+    new, table_id = source.read.new, source.table.table.table_id
+    files = changed_files(conn, table_id, old, new, most=MOST_FILES)
+    if files is None:
+        return None
+    places = f"{name}_places"
+    gone = _places(work, places, files.deletes, old, new) if files.deletes else 0
+    queries = [_select(source, 1, new, _among(files.new))] if files.new else []
+    queries += [_select(source, -1, old, _among(files.ended))] if files.ended else []
+    queries += [_select(source, -1, old, condition) for condition in _conditions(work, places, files)] if gone else []
+    if not queries:
+        return None
+    work.make(name, " UNION ALL ".join(queries))
+    work.drop(places)
+    found = _tally(work, name)
+    return found if (found.came, found.went) == (files.came, files.went + gone) else None
+
+
+def _places(work: Work, name: str, deletes: tuple[Deletes, ...], old: int, new: int) -> int:
+    """Make ``name``: where in which file a row went. Returns how many there are."""
+    queries = [
+        f"SELECT {literal(item.name)} AS file, pos AS place FROM read_parquet({literal(item.path)})"
+        + (f" WHERE _ducklake_internal_snapshot_id BETWEEN {old + 1:d} AND {new:d}" if item.is_dated else "")
+        for item in deletes
+    ]
+    return work.make(name, " UNION ALL ".join(queries))
+
+
+def _conditions(work: Work, places: str, files: ChangedFiles) -> list[str]:
+    """Conditions of scans that find the deleted rows: by run of blocks, or all at once where that reads less."""
+    blocks = work.duck.rows(
+        f"SELECT file, place // {BLOCK:d} AS block, min(place), max(place) FROM {quoted(places)}"
+        " GROUP BY ALL ORDER BY ALL"
+    )
+    runs = [run for file, rows in groupby(blocks, key=lambda row: row[0]) for run in _runs(file, list(rows))]
+    if len(runs) > MOST_SCANS or len(runs) * ROWS_PER_SCAN > ROWS_PER_SCAN + sum(item.rows for item in files.deletes):
+        found = f"(filename, file_row_number) IN (SELECT (file, place) FROM {quoted(places)})"
+        return [f"{_among(tuple(item.name for item in files.deletes))} AND {found}"]
+    return [
+        f"filename = {literal(file)} AND file_row_number BETWEEN {first:d} AND {last:d} AND file_row_number IN"
+        f" (SELECT place FROM {quoted(places)} WHERE file = {literal(file)})"
+        for file, first, last in runs
+    ]
+
+
+def _runs(file: str, blocks: list[tuple[str, int, int, int]]) -> list[tuple[str, int, int]]:
+    """Neighbouring blocks as one range of places."""
+    runs: list[tuple[str, int, int]] = []
+    before = None
+    for _, block, first, last in blocks:
+        if before is not None and block <= before + 2:
+            first = runs.pop()[1]
+        runs.append((file, first, last))
+        before = block
+    return runs
+
+
+def _among(names: tuple[str, ...]) -> str:
+    return f"filename IN ({', '.join(literal(name) for name in names)})"
+
+
+def _select(source: Bound, weight: int, version: int, condition: str) -> str:
+    return (
+        f"SELECT {_columns(source)}, CAST(NULL AS BIGINT) AS {quoted(_SNAPSHOT)}, rowid AS {quoted(RID)},"
+        f" CAST({weight} AS BIGINT) AS {quoted(WEIGHT)} FROM {lake_name(source.table.table.ref)}"
+        f" AT (VERSION => {version:d}) WHERE {condition}"
+    )
+
+
+def read_feed(work: Work, source: Bound, name: str, first: int, old: int, *, may_delete: bool) -> Changes:
+    """Make ``name``: what the commits after ``old`` did. What asking for deletes costs grows with all deletes ever."""
+    ref = source.table.table.ref
+    snapshot = "CAST(NULL AS BIGINT)" if hides_snapshots(source) else "snapshot_id"
+    feeds = [("ducklake_table_insertions", 1), *([("ducklake_table_deletions", -1)] if may_delete else [])]
+    names = ", ".join(literal(part) for part in (ALIAS, ref.schema, ref.name))
+    bounds = f"{names}, {first:d}, {source.read.new:d}"
+    queries = [
+        f"SELECT {_columns(source)}, {snapshot} AS {quoted(_SNAPSHOT)}, rowid AS {quoted(RID)},"
+        f" CAST({weight} AS BIGINT) AS {quoted(WEIGHT)} FROM {function}({bounds})"
+        for function, weight in feeds
+    ]
+    work.make(name, " UNION ALL ".join(queries))
+    if first == old:
+        # Not in the query: on this build a filter makes the feed of deletes lose rows.
+        work.duck.run(f"DELETE FROM {quoted('temp', 'main', name)} WHERE {quoted(_SNAPSHOT)} <= {old:d}")
+    return _tally(work, name)
+
+
+def first_snapshot(conn: Connection[Any], source: Bound, old: int) -> int:
+    """Where the feed begins. It has to be a version that exists, and what a commit that has expired left is dated
+    before the next one. Beginning at the old version reads its own changes too, which may be all rows: only where it
+    must."""
+    after = catalog.next_snapshot(conn, old) or source.read.new
+    return after if after == old + 1 else old
+
+
+def hides_snapshots(source: Bound) -> bool:
+    """A column of that name takes the place of the one that says which commit a change is from."""
+    return any(name.lower() == "snapshot_id" for name in source.table.table.columns)
+
+
+def _columns(source: Bound) -> str:
+    return ", ".join(quoted(column) for column in source.table.used)
+
+
+def _tally(work: Work, raw: str) -> Changes:
+    keys = ", ".join(quoted(name) for name in (_SNAPSHOT, RID, WEIGHT))
+    weight = quoted(WEIGHT)
+    ((came, went, highest, most),) = work.duck.rows(
+        f"SELECT sum(n) FILTER ({weight} > 0), sum(n) FILTER ({weight} < 0), max({quoted(RID)}), max(n)"
+        f" FROM (SELECT {keys}, count(*) AS n FROM {quoted(raw)} GROUP BY {keys})"
+    )
+    return Changes(int(came or 0), int(went or 0), highest or 0, most or 0)
