@@ -179,7 +179,7 @@ def refusing(source: Source) -> Generator[None]:
     except _UNREADABLE as error:
         raise _unreadable(source, error) from error
     except duckdb.Error as error:
-        # What the reader of Parquet throws by itself is of no class of its own; cancels and broken connections are.
+        # What the reader of Parquet throws by itself has no subclass; cancels and broken connections are.
         if type(error) is not duckdb.Error:
             raise
         raise _unreadable(source, error) from error

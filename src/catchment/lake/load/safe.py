@@ -63,7 +63,7 @@ def is_kept(x: str, cast: str) -> str:
 
 
 def is_too_fine(x: str, digits: int = 6) -> str:
-    """The condition under which a text has more of a second than so many digits."""
+    """The condition under which a text has more than ``digits`` digits after the second."""
     pattern = rf"\.\d{{{digits}}}\d*[1-9]"
     return f"regexp_matches({x}, {literal(pattern)})"
 

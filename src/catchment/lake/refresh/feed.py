@@ -20,13 +20,13 @@ from catchment.lake.names import ALIAS, RID, ROWID, WEIGHT, lake_name, literal, 
 from catchment.lake.refresh.session import Bound, Work
 
 MOST_FILES = 64
-"""Up to so many changed files they are named in the statement."""
+"""The statement names the changed files, up to this number."""
 
 BLOCK = 65_536
 """Places of deleted rows are taken together in blocks of this size; a row group has about twice as many rows."""
 
 ROWS_PER_SCAN = 300_000
-"""What a scan of its own costs, in rows that are read: one for each run of blocks, or one for all files."""
+"""What a separate scan costs, in rows that are read: one for each run of blocks, or one for all files."""
 
 MOST_SCANS = 32
 
