@@ -96,7 +96,7 @@ class CodeReserved(RuleBroken):
 
 
 class RowFixed(RuleBroken):
-    """``RG020``: the row or column is fixed. Disable a code and add another one: units of the past go on naming it."""
+    """``RG020``: the row or column is fixed. Disable a code and add another one: past units still refer to it."""
 
 
 class ValueRefused(RuleBroken):

@@ -57,7 +57,7 @@ def test_lanes_are_shown_and_a_halted_one_is_skipped(dashboard: StartDashboard, 
     token = site.token("/lanes")
     # Names keep their case: A and a are two lanes.
     asked = site.ask("/lanes/skip", queue="Mail", lane="A", id="999").text
-    assert "Lane A of queue Mail goes on" in asked
+    assert "Lane A of queue Mail continues" in asked
     stale = site.post("/lanes/skip", token=token, confirmed="yes", queue="mail", lane="a", id="999")
     assert (stale.status_code, f"is halted by task {bad}" in stale.text) == (409, True)
     assert site.json("/api/lanes")["halted"] != []

@@ -55,7 +55,7 @@ def test_headers_name_locks_in_the_one_order() -> None:
 @pytest.mark.parametrize(
     ("page", "pattern"),
     [
-        ("docs/reference/sql.md", r"^\| `waits_for` \| why it does not go on: (.*?);"),
+        ("docs/reference/sql.md", r"^\| `waits_for` \| why the task does not continue: (.*?);"),
         ("docs/architecture.md", r"cannot start yet, with a reason: (.*?) \|"),
     ],
 )

@@ -168,8 +168,8 @@ def test_the_script_makes_the_schema_that_migrate_makes(owned: str, bare: str, t
         made = dump(installer)
         assert "up to date" in migration_script(conn)
         assert not migrate(conn).routines_changed
-        assert "goes on from 0" in _psql(installer, offline, tmp_path)
-        assert "goes on from 1" in _psql(installer, migration_script(since=1, roles=roles), tmp_path)
+        assert "continues from 0" in _psql(installer, offline, tmp_path)
+        assert "continues from 1" in _psql(installer, migration_script(since=1, roles=roles), tmp_path)
         conn.execute("drop schema worker cascade")
         migrate(conn, roles=roles)
         assert dump(installer) == made

@@ -22,7 +22,7 @@ def stay(conn: Connection[Any], address: str, seconds: int) -> None:
     if not seconds:
         return
     console.print(
-        f"\nTasks go on for the dashboard, [bold]{address}[/]. Enter ends the demo; it ends by itself in "
+        f"\nTasks keep running for the dashboard, [bold]{address}[/]. Enter ends the demo; it ends by itself in "
         f"{_words(seconds)}."
     )
     until = time.monotonic() + seconds

@@ -120,7 +120,7 @@ def waiting() -> Generator[None]:
         yield
     except KeyboardInterrupt:
         errors.print(
-            "Stopped waiting. What is under way goes on where a worker runs; 'catchment table history' shows it, "
+            "Stopped waiting. Started refreshes continue on a running worker; 'catchment table history' shows it, "
             "'catchment table cancel' stops it."
         )
         raise

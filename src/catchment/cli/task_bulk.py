@@ -183,7 +183,7 @@ def _follow(conn: Connection[Any], task_id: int) -> None:
                 progress.update(bar, total=seen["expected"], completed=seen["done"] + seen["skipped"])
                 time.sleep(LOOK_SECONDS)
     except KeyboardInterrupt:
-        errors.print(f"Task {task_id} goes on. To stop it: catchment task cancel {task_id}")
+        errors.print(f"Task {task_id} continues. To stop it: catchment task cancel {task_id}")
         raise
 
 

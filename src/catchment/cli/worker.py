@@ -39,7 +39,8 @@ def worker(
     concurrency: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="QUEUE=N", help="Number of connections that run SQL handlers of a queue; can be repeated."
+            metavar="QUEUE=N",
+            help="Run SQL handlers of a queue on N connections, overriding its concurrency; can be repeated.",
         ),
     ] = None,
     single: Annotated[

@@ -19,8 +19,8 @@ class Condition:
 
     ``kind`` is its stable name. ``is_blocking``: it holds the task or the table back now. ``evidence`` has ids, states
     and times; ``words`` is one sentence for people. ``remedy`` is a shell command that resolves it, or several to
-    choose from: one per line, with a comment that says what it does. Where another task or table is in the way, it is
-    the command that explains that one; None where only time helps.
+    choose from: one per line, with a comment that says what it does. If another task or table is the cause, it is
+    the command that explains that one; None if only time helps.
     """
 
     kind: str

@@ -79,7 +79,7 @@ def _run_until_done(loop: asyncio.AbstractEventLoop, task: asyncio.Task[int], ev
             # while asyncio logged a failed callback.
             events.emit(
                 "worker.exit_refused",
-                f"a handler's task or callback raised {type(error).__name__} on the event loop: the worker goes on",
+                f"a handler's task or callback raised {type(error).__name__} on the event loop: the worker continues",
                 level=logging.ERROR,
             )
 

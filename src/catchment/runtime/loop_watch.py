@@ -87,7 +87,7 @@ class LoopWatch:
         text = self._reports.due(
             place,
             f"{command} has blocked the event loop for {seconds:.1f} s, at {place}: no other task of this worker"
-            " goes on. Await what takes long, or make the handler a plain def, which runs in a thread",
+            " makes progress. Await what takes long, or make the handler a plain def, which runs in a thread",
         )
         if text is not None:
             self._events.emit("worker.loop_blocked", text, level=logging.WARNING, command=command, place=place)

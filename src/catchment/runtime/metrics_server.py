@@ -81,7 +81,7 @@ class WorkerCollector(Collector):
     def _load(self) -> Iterator[Metric]:
         load = self._read_load() or Load()
         yield _gauge("worker_in_flight_tasks", "Python tasks held: claimed, and their end not yet recorded.", load.held)
-        yield _gauge("worker_left_behind_tasks", "Handlers that were stopped and go on, in their slots.", load.left)
+        yield _gauge("worker_left_behind_tasks", "Handlers that were stopped but still run, in their slots.", load.left)
         yield _gauge("worker_max_tasks", "Python tasks that this worker may hold.", load.cap)
         yield _gauge("worker_limit_tasks", "Python tasks that it holds at most under the present load.", load.limit)
         pressure = GaugeMetricFamily("worker_backpressure", "1 while this makes it claim less.", labels=["reason"])

@@ -50,7 +50,7 @@ declare
 begin
   if v_last <> {since} then
     raise exception using
-      message = format('the schema %s has migration %s, this script goes on from %s', {name}, v_last, {since}),
+      message = format('the schema %s has migration %s, this script continues from %s', {name}, v_last, {since}),
       hint = 'Make the script for this database.';
   end if;
 end;

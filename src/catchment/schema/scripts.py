@@ -93,7 +93,7 @@ def run(conn: Connection[Any], scripts: Iterable[Script], package: str) -> None:
         after = _state(conn)
         if conn.info.transaction_status != TransactionStatus.INTRANS or after[0] != before[0]:
             raise DefinitionRefused(
-                f"{script.name} of {package} ends its transaction, expected one that goes on",
+                f"{script.name} of {package} ends its transaction, expected one that leaves it open",
                 hint="Remove BEGIN, COMMIT and ROLLBACK, and look at what is left in the schema.",
             )
         if after != before:

@@ -185,7 +185,9 @@ class RetryBody(BulkFilter):
 
 
 class CancelBody(BulkFilter):
-    seen_at: GivenTime | None = Field(None, description="When they were counted. Tasks that are made later go on.")
+    seen_at: GivenTime | None = Field(
+        None, description="When they were counted. Tasks that are created later are not cancelled."
+    )
     reason: str = Field("cancelled on request", min_length=1, max_length=500, description="Kept with each task.")
 
 

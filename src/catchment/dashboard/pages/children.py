@@ -43,7 +43,7 @@ class Part(Answer):
     state: str
     attempt: int
     started_at: datetime
-    ended_at: datetime = Field(description="Now, if it goes on.")
+    ended_at: datetime = Field(description="The current time, if it has not ended.")
 
     def piece(self) -> Piece:
         took = span((self.ended_at - self.started_at).total_seconds())

@@ -175,7 +175,7 @@ SKIP = Action(
     run=_skip,
     verb=lambda body: f"Skip task {body.id}",
     consequence=lambda body: (
-        f"{_begins(body)} goes on with the task behind it. Task {body.id} stays failed; it can be retried "
+        f"{_begins(body)} continues with the task behind it. Task {body.id} stays failed; it can be retried "
         "later. Then it runs after those that are in the lane by that time, and halts the lane again if it fails."
     ),
     subject=_name,

@@ -181,7 +181,7 @@ PAUSE = Action(
     body=QueueBody,
     run=_pause,
     verb=lambda body: f"Pause queue {body.queue}",
-    consequence=lambda body: f"No task of {body.queue} starts until it is resumed. Running tasks go on.",
+    consequence=lambda body: f"No task of {body.queue} starts until it is resumed. Running tasks continue.",
     subject=lambda body: f"queue {body.queue}",
     back="/",
 )

@@ -136,14 +136,14 @@ PAUSE = Action(
     body=ScheduleBody,
     run=_pause,
     verb=lambda body: f"Pause {body.name}",
-    consequence=lambda _: "It makes no more tasks until it is resumed. Those that it has made go on.",
+    consequence=lambda _: "It creates no more tasks until it is resumed. Tasks that it has created continue.",
     subject=lambda body: f"schedule {body.name}",
 )
 
 RESUME = Action(
     name="schedule.resume",
     path="/schedules/resume",
-    summary="Let a paused schedule go on.",
+    summary="Resume a paused schedule.",
     body=ScheduleBody,
     run=_resume,
     verb=lambda body: f"Resume {body.name}",

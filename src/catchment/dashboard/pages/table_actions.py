@@ -63,7 +63,7 @@ SUSPEND = Action(
     verb=lambda body: f"Suspend table {body.id}",
     consequence=lambda _: (
         "The schedule does not refresh it any more, nor the tables that read it: their data get older until it is"
-        " resumed. A refresh that runs goes on."
+        " resumed. A running refresh continues."
     ),
     subject=lambda body: f"table {body.id}",
     is_destructive=True,

@@ -178,7 +178,7 @@ PAUSE = Action(
     run=_pause,
     verb=lambda body: f"Pause worker {body.id}",
     consequence=lambda body: (
-        f"Worker {body.id} takes no more tasks until it is resumed. What it runs goes on, and the process stays."
+        f"Worker {body.id} takes no more tasks until it is resumed. Its running tasks continue, and the process stays."
     ),
     subject=lambda body: f"worker {body.id}",
     back="/workers",

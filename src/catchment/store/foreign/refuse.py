@@ -32,7 +32,7 @@ def closed(conn: object) -> RequestRefused:
 def failed(conn: object) -> RequestRefused:
     """Its transaction takes no more statements."""
     return RequestRefused(
-        f"conn is {_article(kind_of(conn))} whose transaction has failed, expected one that can go on",
+        f"conn is {_article(kind_of(conn))} whose transaction has failed, expected a usable one",
         hint="Roll back first, to a savepoint or as a whole. What failed was raised where it happened.",
     )
 

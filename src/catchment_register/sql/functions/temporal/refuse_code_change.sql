@@ -12,6 +12,6 @@ begin
     message = case tg_op when 'DELETE' then format('%s %s cannot be deleted', tg_table_name, old.id)
                          else format('%s of %s %s cannot be changed', coalesce(tg_argv[0], 'id'), tg_table_name,
                                      old.id) end,
-    hint = 'Disable it (enabled = false) and add another one: units of the past go on naming it.';
+    hint = 'Disable it (enabled = false) and add another one: past units still refer to it.';
 end;
 $$;
