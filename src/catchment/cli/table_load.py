@@ -94,7 +94,7 @@ def _pair(text: str) -> tuple[str, str]:
 
 @contextmanager
 def _progress(*, is_quiet: bool) -> Generator[OnLoadProgress]:
-    """A line on the terminal that tells how far a load is; nothing where there is no terminal."""
+    """A line on the terminal with the progress of a load; nothing where there is no terminal."""
     if is_quiet or not errors.is_terminal:
         yield lambda _: None
         return

@@ -151,7 +151,7 @@ class AppSyncVerbs:
             return task_store.retry(conn, task)
 
     def info(self, task_id: int, expected: str | None = None) -> TaskInfo:
-        """One task as it stands now."""
+        """The current state of one task."""
         task = check_task_id(task_id)
         with self._connections.own() as conn:
             info = read_task(conn, task)
@@ -159,13 +159,13 @@ class AppSyncVerbs:
         return info
 
     def skip_halted(self, queue: str, lane: str | None) -> TaskId:
-        """Let a halted lane go on behind the task that failed."""
+        """Resume a halted lane after the task that failed."""
         check_lane(lane)
         with self._connections.own() as conn:
             return TaskId(task_store.skip_halted(conn, check_text(queue, name="queue"), lane))
 
     def why(self, task_id: int, expected: str | None = None) -> Why:
-        """Why a task waits, as it stands now."""
+        """Why a task waits now."""
         task = check_task_id(task_id)
         with self._connections.own() as conn:
             if expected is not None:

@@ -116,7 +116,7 @@ class AppVerbs:
             return await task_store.retry_async(conn, task)
 
     async def info(self, task_id: int, expected: str | None = None) -> TaskInfo:
-        """One task as it stands now."""
+        """The current state of one task."""
         task = check_task_id(task_id)
         async with self._connections.own_async() as conn:
             info = await read_task_async(conn, task)
@@ -124,13 +124,13 @@ class AppVerbs:
         return info
 
     async def skip_halted(self, queue: str, lane: str | None) -> TaskId:
-        """Let a halted lane go on behind the task that failed."""
+        """Resume a halted lane after the task that failed."""
         check_lane(lane)
         async with self._connections.own_async() as conn:
             return TaskId(await task_store.skip_halted_async(conn, check_text(queue, name="queue"), lane))
 
     async def why(self, task_id: int, expected: str | None = None) -> Why:
-        """Why a task waits, as it stands now."""
+        """Why a task waits now."""
         task = check_task_id(task_id)
         async with self._connections.own_async() as conn:
             if expected is not None:

@@ -24,7 +24,7 @@ select u.id, c.task_id, c.command, c.is_urgent, c.kind, c.words, c.remedy
 
 
 def skip_command(queue: str, lane: str | None) -> str:
-    """What to type to let a halted lane go on. The lane without a name is the top level of a serial queue."""
+    """The command that resumes a halted lane. The lane without a name is the top level of a serial queue."""
     return shell_command("catchment lane skip", *(word for word in (queue, lane) if word))
 
 

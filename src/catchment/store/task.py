@@ -90,7 +90,7 @@ def list_lanes(conn: Connection[Any], *, queue: str | None, state: str | None, l
 
 
 def skip_halted(conn: Connection[Any], queue: str, lane: str | None) -> int:
-    """Let a halted lane, or without one a halted serial queue, go on behind the task that failed; returns that."""
+    """Resume a halted lane, or without one a halted serial queue, after the task that failed; returns that task."""
     return fetch_value(conn, _SKIP_HALTED, queue, lane or "")
 
 

@@ -107,7 +107,7 @@ class TasksBackend(BaseTaskBackend):
         return result
 
     def get_result(self, result_id: str) -> Any:
-        """A task as it stands now, in the transaction that is open. Raises ``TaskResultDoesNotExist``."""
+        """The current state of a task, in the open transaction. Raises ``TaskResultDoesNotExist``."""
         text = str(result_id)
         row = read_outcome(of(read_settings().database), int(text)) if text.isdecimal() and len(text) < 19 else None
         task = None if row is None else _task_at(row["command"].partition("@")[0])

@@ -135,7 +135,7 @@ class BulkQuery(Query):
 
 
 class BulkAnswer(Answer):
-    """How far a bulk has come."""
+    """Progress of a bulk change."""
 
     id: int = Field(description="The task that does it.")
     verb: Verb
@@ -168,7 +168,7 @@ def _title(answer: BulkAnswer) -> str:
 PROGRESS = Screen(
     name="bulk_progress",
     path="/bulk/{id}",
-    summary="How far a bulk has come.",
+    summary="Progress of a bulk change.",
     query=BulkQuery,
     answer=BulkAnswer,
     read=read_progress,

@@ -123,7 +123,7 @@ class Duck:
     def set_up(self) -> None:
         """Make the settings that results depend on; once, with the lake attached."""
         self.configure(self.settings)
-        # How far a statement is can be asked; nothing is printed.
+        # The progress of a statement can be queried; nothing is printed.
         self.run("SET enable_progress_bar = true")
         self.run("SET enable_progress_bar_print = false")
         # Else DuckDB keeps rows back in memory to write them in the order they came.

@@ -173,7 +173,7 @@ def _selected(given: Sequence[Column], target: Target) -> str:
 
 @contextmanager
 def _watched(duck: Duck, source: Source, number: int, total: int, on_progress: OnLoadProgress) -> Generator[None]:
-    """Tell how far a file is, while it is read."""
+    """Report the progress of a file while it is read."""
     over = threading.Event()
 
     def watch() -> None:

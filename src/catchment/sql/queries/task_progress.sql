@@ -1,4 +1,4 @@
--- task_progress: how far one task is, by its key alone. seconds: since its handler returned, from when on its children
+-- task_progress: progress of one task, by its key alone. seconds: since its handler returned, from when on its children
 -- could run.
 select t.id, t.command, t.state, t.waits_for, (t.progress ->> 'done')::bigint as done,
        (t.progress ->> 'total')::bigint as total, (t.progress ->> 'failed')::bigint as failed,

@@ -1,4 +1,4 @@
--- root_cause: what a person has to see to before a task can go on: no worker, a paused queue, a halted lane, trouble of
+-- root_cause: what a user must fix before a task can continue: no worker, a paused queue, a halted lane, trouble of
 -- upkeep. It is looked for at the task, then at what that waits for (the task in front of it, a child, its root), and
 -- so on, a few steps. Without any, the row is the first condition that holds the task itself back, and is not urgent.
 --

@@ -1,4 +1,4 @@
--- skip_halted: let a halted lane go on behind the task that failed, and note that with the task. The empty lane is the
+-- skip_halted: resume a halted lane after the task that failed, and note that with the task. The empty lane is the
 -- top level of a serial queue.
 --
 --   locks   the lane row, then ready rows

@@ -1,4 +1,4 @@
--- scope_figures: how far the children of a task are, at a cost that does not grow with their number: total, open,
+-- scope_figures: progress of the children of a task, at a cost that does not grow with their number: total, open,
 -- failed and cancelled are kept by the engine; interrupted, processing and waiting are counted among the first p_most
 -- such tasks of all; what is left of open is pending. ended: how many children have settled in the last seconds, at
 -- most 300, and less where many tasks end, since the last 2,000 ends of all tasks are looked at.

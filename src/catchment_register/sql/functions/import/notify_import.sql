@@ -1,5 +1,5 @@
--- notify_import: tell listeners how far a job is. Sent at commit; equal ones of a transaction are sent once. Texts that
--- people wrote are omitted: a notification has a limited length.
+-- notify_import: tell listeners the progress of a job. Sent at commit; equal ones of a transaction are sent once. Texts
+-- that people wrote are omitted: a notification has a limited length.
 create or replace function register.notify_import(p_job_id integer)
   returns void
   language sql set search_path = pg_catalog, pg_temp

@@ -1,4 +1,4 @@
--- retry_import_job: a job that failed goes on where it stopped; batches that were done stay done.
+-- retry_import_job: a failed job resumes where it stopped; batches that were done stay done.
 --
 --   failed -> preparing_data | analysing_data | processing_data
 --   raises  RG012 the import job is in another state; RG013 there is no such import job

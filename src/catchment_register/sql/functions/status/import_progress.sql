@@ -1,4 +1,4 @@
--- import_progress: how far each job is that is not over, the oldest first.
+-- import_progress: progress of each unfinished job, oldest first.
 create or replace function register.import_progress()
   returns table (
     job_id            integer,
