@@ -79,7 +79,7 @@ class OverlapRefused(RuleBroken):
 
 
 class NotCovered(RuleBroken):
-    """``RG002``: what the row belongs to is missing in its time. Make or extend that first, or shorten the row."""
+    """``RG002``: what the row belongs to is missing in its time. Create or extend that first, or shorten the row."""
 
 
 class StillCovered(RuleBroken):
@@ -92,7 +92,7 @@ class UnknownCode(RuleBroken):
 
 
 class CodeReserved(RuleBroken):
-    """``RG016``: the code is a column of import files. A statistic or a type of identifiers needs another one."""
+    """``RG016``: the code is a column of import files. Choose another code for the statistic or identifier type."""
 
 
 class RowFixed(RuleBroken):
@@ -104,11 +104,11 @@ class ValueRefused(RuleBroken):
 
 
 class RegionRefused(RuleBroken):
-    """``RG018``: an address abroad has no region. Take the region away in the same statement."""
+    """``RG018``: an address abroad has no region. Remove the region in the same statement."""
 
 
 class TwoPrimaries(RuleBroken):
-    """``RG005``: two units are primary at once. Take the flag from the other one for that time, in the same statement
+    """``RG005``: two units are primary at once. Clear the flag of the other one for that time, in the same statement
     or before."""
 
 
@@ -165,7 +165,7 @@ class RoundOpen(RegisterError):
 
 
 class RoundBroken(RegisterError):
-    """``RG009``: the round is not open, or not at this stage. It is given back, and its changes are collected again."""
+    """``RG009``: the round is not open, or not at this stage. It is returned, and its changes are collected again."""
 
 
 class ReportInconsistent(RegisterError):
@@ -173,7 +173,7 @@ class ReportInconsistent(RegisterError):
 
 
 class StagingLost(RegisterError):
-    """``RG010``: staged rows were lost in a crash. The round is given back, and its changes are collected again."""
+    """``RG010``: staged rows were lost in a crash. The round is returned, and its changes are collected again."""
 
 
 BY_SQLSTATE: dict[str, type[RegisterError]] = {

@@ -10,7 +10,7 @@ from tests.fixtures.register_driver import Register
 
 PAGE = (ROOT / "docs" / "reference" / "register_sql.md").read_text(encoding="utf-8")
 # Of the functions of a table.
-CALLS = re.findall(r"`([a-z_]+)\(([^)]*)\)`", PAGE.split("## Ask for work")[0])
+CALLS = re.findall(r"`([a-z_]+)\(([^)]*)\)`", PAGE.split("## Request work")[0])
 
 
 def test_the_page_lists_every_function_that_people_may_call_and_no_other(reg: Register) -> None:
