@@ -59,7 +59,7 @@ def test_commands_for_halted_lanes_work_when_pasted(committed: Engine, db: str) 
     pasted = [command.rstrip() for command in re.findall("catchment (lane skip .*?)  # ", shown, re.DOTALL)]
     assert len(pasted) == len(lanes)
     first = spare.run("task", "show", str(bad[0]), environment=environment, timeout=60).stdout
-    assert f"catchment {pasted[0]}  # let lane -x" in first
+    assert f"catchment {pasted[0]}  # skip it, so that lane -x continues" in first
     for command in pasted:
         done = spare.run(*_words(command), environment=environment, timeout=60)
         assert done.returncode == 0, done.stderr

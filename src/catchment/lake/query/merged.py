@@ -80,8 +80,8 @@ def _with(value: exp.Expr, outputs: dict[str, exp.Expr]) -> exp.Expr:
     """A part of the SELECT over the sources. Inside an expression, parentheses keep what is put there whole."""
 
     def exchange(mention: exp.Column) -> exp.Expr:
-        found = outputs[mention.name].copy()
+        output = outputs[mention.name].copy()
         is_whole = mention.parent is None or isinstance(mention.parent, (exp.Alias, exp.Group, exp.Paren))
-        return found if is_whole or isinstance(found, (exp.Column, exp.Paren)) else exp.Paren(this=found)
+        return output if is_whole or isinstance(output, (exp.Column, exp.Paren)) else exp.Paren(this=output)
 
     return with_columns(value, exchange)

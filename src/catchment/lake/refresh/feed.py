@@ -63,8 +63,8 @@ def read_files(work: Work, conn: Connection[Any], source: Bound, name: str, old:
         return None
     work.make(name, " UNION ALL ".join(queries))
     work.drop(places)
-    found = _tally(work, name)
-    return found if (found.came, found.went) == (files.came, files.went + gone) else None
+    counted = _tally(work, name)
+    return counted if (counted.came, counted.went) == (files.came, files.went + gone) else None
 
 
 def _places(work: Work, name: str, deletes: tuple[Deletes, ...], old: int, new: int) -> int:
@@ -85,8 +85,8 @@ def _conditions(work: Work, places: str, files: ChangedFiles) -> list[str]:
     )
     runs = [run for file, rows in groupby(blocks, key=lambda row: row[0]) for run in _runs(file, list(rows))]
     if len(runs) > MOST_SCANS or len(runs) * ROWS_PER_SCAN > ROWS_PER_SCAN + sum(item.rows for item in files.deletes):
-        found = f"(filename, file_row_number) IN (SELECT (file, place) FROM {quoted(places)})"
-        return [f"{_among(tuple(item.name for item in files.deletes))} AND {found}"]
+        is_there = f"(filename, file_row_number) IN (SELECT (file, place) FROM {quoted(places)})"
+        return [f"{_among(tuple(item.name for item in files.deletes))} AND {is_there}"]
     return [
         f"filename = {literal(file)} AND file_row_number BETWEEN {first:d} AND {last:d} AND file_row_number IN"
         f" (SELECT place FROM {quoted(places)} WHERE file = {literal(file)})"

@@ -243,25 +243,25 @@ def _load_one(
     """Read the changes of one source, and check them. Returns its rows, and how many came and went. ``is_plain``: rows
     came and went, and nothing else happened to the table."""
     raw, ref, old = f"o{source.table.occurrence}_raw", source.read.ref, _old(source)
-    found = feed.read_files(work, conn, source, raw, old) if is_plain and may_delete else None
-    if found is None:
+    tally = feed.read_files(work, conn, source, raw, old) if is_plain and may_delete else None
+    if tally is None:
         first = feed.first_snapshot(conn, source, old)
         if first == old and feed.hides_snapshots(source):
             return _again(Reason.SNAPSHOT_EXPIRED, f"commits to {ref} have expired, and it has a column snapshot_id")
-        found = feed.read_feed(work, source, raw, first, old, may_delete=may_delete)
+        tally = feed.read_feed(work, source, raw, first, old, may_delete=may_delete)
     rows = _rows(work, conn, source)
-    if source.table.wants_rid and found.highest >= ROWID_LIMIT:
-        return Verdict(Action.FULL, Reason.ROWID_NOT_UNIQUE.value, f"{ref} has row id {found.highest}")
-    expected = (source.read.rows_old or 0) + found.came - found.went
+    if source.table.wants_rid and tally.highest >= ROWID_LIMIT:
+        return Verdict(Action.FULL, Reason.ROWID_NOT_UNIQUE.value, f"{ref} has row id {tally.highest}")
+    expected = (source.read.rows_old or 0) + tally.came - tally.went
     if rows != expected:
         _check_rows(work, conn, source, rows)
         detail = (
-            f"{ref} had {source.read.rows_old} rows, +{found.came} -{found.went}, and has {rows} instead of {expected}"
+            f"{ref} had {source.read.rows_old} rows, +{tally.came} -{tally.went}, and has {rows} instead of {expected}"
         )
         return Verdict(Action.REPAIR, Reason.FEED_MISMATCH.value, detail)
-    if found.highest < ROWID_LIMIT and found.most > 1 and not feed.hides_snapshots(source):
+    if tally.highest < ROWID_LIMIT and tally.most > 1 and not feed.hides_snapshots(source):
         return Verdict(Action.REPAIR, Reason.FEED_MISMATCH.value, f"a change of {ref} is reported twice")
-    return rows, found.came, found.went
+    return rows, tally.came, tally.went
 
 
 def _consolidate(work: Work, source: Bound) -> int:
