@@ -5,13 +5,24 @@ from __future__ import annotations
 import json
 import logging
 import logging.config
+import os
 import re
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from typing import Any
 
 import pytest
 
-from catchment.runtime.log import JsonFormatter, TextFormatter, keep_own_loggers
+from catchment.runtime.events import Events
+from catchment.runtime.lines import line_handler
+from catchment.runtime.log import (
+    FORMAT_VARIABLE,
+    LEVEL_VARIABLE,
+    JsonFormatter,
+    TextFormatter,
+    keep_own_loggers,
+    log_to_stderr,
+)
 from catchment.task.log_filter import TaskFilter
 from tests.fixtures.worker import wait_until
 from tests.worker.crew import Crew
@@ -118,6 +129,62 @@ def test_a_line_for_people_is_one_line_outside_of_a_terminal() -> None:
     assert "\x1b" not in line
     assert line.endswith("x" * 500)
     assert " INFO     shop: a" in line
+
+
+@pytest.fixture
+def root() -> Iterator[logging.Logger]:
+    """The root logger, as a worker sets it up; what it was before is put back."""
+    logger = logging.getLogger()
+    before, level, ours = logger.handlers[:], logger.level, logging.getLogger("catchment").level
+    environment = {name: os.environ.get(name) for name in (FORMAT_VARIABLE, LEVEL_VARIABLE)}
+    yield logger
+    logger.handlers = before
+    logger.setLevel(level)
+    logging.getLogger("catchment").setLevel(ours)
+    for name, value in environment.items():
+        os.environ.pop(name, None) if value is None else os.environ.update({name: value})
+
+
+def test_lines_written_at_once_are_those_of_records(root: logging.Logger, capsys: pytest.CaptureFixture[str]) -> None:
+    texts = ["send 1 completed, ran 0.1 ms", "a\x1b[31m\nb", "50 % of {it}"]
+    log_to_stderr("text", "info")
+    assert Events().emit_lines(texts, level=logging.INFO)
+    for text in texts:
+        Events().emit("task.processed", text)
+    lines = [line.split(maxsplit=2)[2] for line in capsys.readouterr().err.splitlines()]
+    assert lines[:3] == lines[3:]
+    assert lines[0] == "INFO     send 1 completed, ran 0.1 ms"
+    log_to_stderr("text", "warning")
+    assert Events().emit_lines(texts, level=logging.INFO)
+    assert capsys.readouterr().err == ""
+
+
+def test_whatever_else_hears_events_gets_records(root: logging.Logger, monkeypatch: pytest.MonkeyPatch) -> None:
+    logger = logging.getLogger("catchment.worker")
+    handler, other = log_to_stderr("text", "info"), logging.NullHandler()
+    additions: list[tuple[Callable[[], object], Callable[[], object]]] = [
+        (lambda: root.addHandler(other), lambda: root.removeHandler(other)),
+        (lambda: logger.addHandler(other), lambda: logger.removeHandler(other)),
+        (lambda: logger.parent.addHandler(other), lambda: logger.parent.removeHandler(other)),  # type: ignore[union-attr]
+        (lambda: logger.addFilter(str), lambda: logger.removeFilter(str)),  # type: ignore[arg-type]
+        (lambda: handler.addFilter(str), lambda: handler.removeFilter(str)),  # type: ignore[arg-type]
+        (lambda: handler.setLevel("ERROR"), lambda: handler.setLevel("NOTSET")),
+        (lambda: setattr(logger, "propagate", False), lambda: setattr(logger, "propagate", True)),
+        (lambda: logging.setLogRecordFactory(dict), lambda: logging.setLogRecordFactory(logging.LogRecord)),
+        (lambda: monkeypatch.setattr(logging.Logger, "callHandlers", record), monkeypatch.undo),
+    ]
+    for add, remove in additions:
+        assert line_handler(logger) is handler
+        add()
+        try:
+            assert not Events().emit_lines(["never"], level=logging.INFO)
+        finally:
+            remove()
+    assert not Events(print).emit_lines(["never"], level=logging.INFO)
+    log_to_stderr("json", "info")
+    assert line_handler(logger) is None
+    log_to_stderr("text", "info", logging.Formatter())
+    assert line_handler(logger) is None
 
 
 def test_logging_config_does_not_silence_the_worker() -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
+
+from catchment.runtime.lines import line_handler
 
 Subscriber = Callable[["Event"], None]
 
@@ -50,6 +52,18 @@ class Events:
                     subscriber(event)
                 except BaseException as error:
                     self._report(error)
+
+    def emit_lines(self, texts: Iterable[str], *, level: int) -> bool:
+        """Log sentences of events at once; never raises. False if something hears events that needs more than those."""
+        try:
+            handler = None if self._subscribers else line_handler(logger)
+            if handler is None:
+                return False
+            if logger.isEnabledFor(level):
+                handler.write_lines(level, texts)
+        except BaseException as error:
+            self._report(error)
+        return True
 
     def _report(self, error: BaseException) -> None:
         if not self._has_failed:

@@ -29,7 +29,9 @@ class Journal:
             if duration is None:
                 duration = durations[attempt.command] = self._metrics.of_app(attempt.command).seconds["completed"]
             duration.observe(attempt.seconds if isinstance(attempt, Held) else 0.0)
-        if self._events.is_heard(logging.INFO):
+        if self._events.is_heard(logging.INFO) and not self._events.emit_lines(
+            (_sentence(ending, "completed", None, None) for ending in endings), level=logging.INFO
+        ):
             for ending in endings:
                 self._log(ending, "completed", logging.INFO)
 
@@ -78,25 +80,13 @@ class Journal:
 
     def _log(self, ending: Ending, state: str, level: int) -> None:
         attempt = ending.attempt
-        milliseconds = round(attempt.seconds * 1000, 1) if isinstance(attempt, Held) else None
         failure = ending.failure or {}
         has_failed = ending.asked == "failed" and state != "cancelled"
         failures, most = (attempt.failures + 1, attempt.max_attempts) if has_failed else (None, None)
-        is_join, error = attempt.phase == 1, failure.get("message")
         span = attempt.span if isinstance(attempt, Held) else {}
-        task = f"{attempt.command} {attempt.id}"
         self._events.emit(
             "task.processed",
-            end_words(
-                task,
-                state,
-                milliseconds,
-                is_join=is_join,
-                error=error,
-                failures=failures,
-                max_attempts=most,
-                again_in=ending.again_in,
-            ),
+            _sentence(ending, state, failures, most),
             level=level,
             task_id=attempt.id,
             command=attempt.command,
@@ -106,9 +96,9 @@ class Journal:
             failures=failures,
             max_attempts=most,
             again_in=ending.again_in,
-            duration_ms=milliseconds,
-            is_join=is_join,
-            error=error,
+            duration_ms=_milliseconds(ending),
+            is_join=attempt.phase == 1,
+            error=failure.get("message"),
             kind=failure.get("kind"),
             where=failure.get("where"),
             hint=failure.get("hint"),
@@ -128,3 +118,22 @@ class Journal:
                 task_id=ending.attempt.id,
                 fence=ending.attempt.fence,
             )
+
+
+def _milliseconds(ending: Ending) -> float | None:
+    attempt = ending.attempt
+    return round(attempt.seconds * 1000, 1) if isinstance(attempt, Held) else None
+
+
+def _sentence(ending: Ending, state: str, failures: int | None, most: int | None) -> str:
+    attempt = ending.attempt
+    return end_words(
+        f"{attempt.command} {attempt.id}",
+        state,
+        _milliseconds(ending),
+        is_join=attempt.phase == 1,
+        error=(ending.failure or {}).get("message"),
+        failures=failures,
+        max_attempts=most,
+        again_in=ending.again_in,
+    )

@@ -16,6 +16,7 @@ from typing import Any, TextIO
 
 from catchment.model.terminal import one_line
 from catchment.runtime.events import logger as EVENTS
+from catchment.runtime.lines import LineHandler
 from catchment.task.inside import FIELDS
 from catchment.task.log_filter import TaskFilter
 from catchment.task.tracing import SPAN_FIELDS
@@ -31,14 +32,16 @@ def log_to_stderr(
     log_format: str,
     log_level: str,
     formatter: logging.Formatter | None = None,
-    is_shown: Callable[[logging.LogRecord], bool] = lambda _: True,
+    is_shown: Callable[[logging.LogRecord], bool] | None = None,
 ) -> logging.Handler:
     """Log to stderr, also in the processes that this one starts for handlers. ``formatter`` and ``is_shown`` are those
     of this process alone."""
-    handler = logging.StreamHandler()
-    handler.setFormatter(formatter or (JsonFormatter() if log_format == "json" else TextFormatter(sys.stderr)))
+    own = JsonFormatter() if log_format == "json" else TextFormatter(sys.stderr)
+    handler = LineHandler(own.time_of if formatter is None and isinstance(own, TextFormatter) else None)
+    handler.setFormatter(formatter or own)
     handler.addFilter(TaskFilter())
-    handler.addFilter(is_shown)
+    if is_shown is not None:
+        handler.addFilter(is_shown)
     root = logging.getLogger()
     root.handlers = [handler]
     level = log_level.upper()
@@ -61,13 +64,16 @@ class TextFormatter(logging.Formatter):
     per line."""
 
     def __init__(self, stream: TextIO | None = None) -> None:
-        super().__init__("%(asctime)s %(levelname)-8s %(message)s", "%H:%M:%S")
+        super().__init__("%(asctime)s %(levelname)-8s %(message)s")
         self._is_terminal = stream is not None and stream.isatty()
 
-    def formatTime(self, record: logging.LogRecord, datefmt: str | None = None) -> str:
-        if self._is_terminal:
-            return super().formatTime(record, datefmt)
-        return datetime.fromtimestamp(record.created, UTC).astimezone().isoformat(sep=" ", timespec="milliseconds")
+    def formatTime(self, record: logging.LogRecord, datefmt: str | None = None) -> str:  # noqa: ARG002
+        return self.time_of(record.created)
+
+    def time_of(self, moment: float) -> str:
+        """How a line begins; ``moment`` is in seconds since 1970."""
+        local = datetime.fromtimestamp(moment, UTC).astimezone()
+        return f"{local:%H:%M:%S}" if self._is_terminal else local.isoformat(sep=" ", timespec="milliseconds")
 
     def formatMessage(self, record: logging.LogRecord) -> str:
         """The message of an error may hold anything, but begins no line and moves no cursor."""
