@@ -69,6 +69,10 @@ def test_the_failed_table_above_is_named_as_the_cause(page: Page, address: str, 
     page.goto(f"{address}/tables")
     page.locator("#roots", has_text="main.daily failed").wait_for()
     assert "1 table below does not get newer because of it" in page.locator("#roots").inner_text()
+    page.set_viewport_size({"width": 390, "height": 800})
+    command = page.locator("#roots .remedy").bounding_box()
+    assert command is not None
+    assert command["width"] > command["height"], "a letter per line"
     assert fits()
     assert complaints_of(page) == []
     page.get_by_role("link", name="main.totals").first.click()
