@@ -47,7 +47,7 @@ LIVE_PAGES = [
 ]
 # A page that needs a store besides.
 S3_PAGE = HOW_TO / "put-the-lake-on-s3.md"
-# Pages about processes, which have tests of their own.
+# Pages about processes: see test_process_pages.py, and the tests of each part.
 PROCESS_PAGES = [
     HOW_TO / "deploy-on-kubernetes.md",
     HOW_TO / "read-the-logs.md",

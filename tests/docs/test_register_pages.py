@@ -19,14 +19,23 @@ __all__ = ["live_page"]
 
 REGISTER = ROOT / "docs" / "register"
 PAGES = sorted(REGISTER.glob("*.md"))
-LIVE = often("adapt", now_and_then=["import", "operate", "tutorial"])
+LIVE = often("adapt", now_and_then=["import", "operate"])
 
 
 @pytest.mark.parametrize("name", LIVE)
 def test_a_page_of_the_register_does_what_it_says(name: str, live_page: LivePage) -> None:
+    live_page.shell.run("catchment register init")
+    run_page(name, live_page)
+
+
+@pytest.mark.long
+def test_pages_about_figures_do_what_they_say_to_the_register_of_the_tutorial(live_page: LivePage) -> None:
+    for name in ("tutorial", "facets", "history", "pipeline"):
+        run_page(name, live_page)
+
+
+def run_page(name: str, live_page: LivePage) -> None:
     page = REGISTER / f"{name}.md"
-    if name != "tutorial":
-        live_page.shell.run("catchment register init")
     for block in read_blocks(page.read_text(encoding="utf-8")):
         try:
             live_page.run(block)
