@@ -14,7 +14,7 @@ from catchment_register import errors as register_errors
 
 REFERENCE = Path(__file__).parent / "reference"
 PAGES = {"errors.md": errors.BY_SQLSTATE, "register_sql.md": register_errors.BY_SQLSTATE}
-HEAD = "| code | exception | it means | more |\n|---|---|---|---|\n"
+HEAD = "| code | exception | meaning | details and remedy |\n|---|---|---|---|\n"
 TABLE = re.compile(re.escape(HEAD) + r"(?:\|.*\n)*")
 
 

@@ -1,4 +1,4 @@
-"""Import a huge file in chunks, in parallel, and go on after a crash where it stopped.
+"""Import a huge file in chunks, in parallel, and continue after a crash where it stopped.
 
 The first task finds the chunks; each chunk is a child that writes its rows and its own completion in one transaction,
 so no row is missing and none is there twice. The join runs when every chunk is in.

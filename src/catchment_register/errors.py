@@ -3,29 +3,29 @@
 RegisterError                 a CatchmentError
 ├── RegisterMismatch          the schema and this version do not fit; also a SchemaMismatch
 ├── SettingRefused            a setting has a value it cannot have
-├── CodesRefused              a file of codes cannot be loaded as asked
-├── FileRefused               a file of units of which nothing can be read
-├── MappingRefused            the columns of a file are not those of its kind
-├── ReportRefused             a report cannot be made as asked
-├── RuleBroken                a write that the rules of the register refuse; nothing has happened
+├── CodesRefused              a file of codes cannot be loaded
+├── FileRefused               a file of units cannot be read
+├── MappingRefused            the columns of a file do not fit its kind
+├── ReportRefused             a report cannot be created
+├── RuleBroken                a write violates a rule of the register and was rolled back
 │   ├── OverlapRefused        RG001  two rows of one key are valid on the same day
-│   ├── NotCovered            RG002  what the row belongs to is missing in its time
-│   ├── StillCovered          RG003  something that belongs to the row needs that time
+│   ├── NotCovered            RG002  the unit that the row belongs to does not cover its period
+│   ├── StillCovered          RG003  other rows depend on the row in that period
 │   ├── UnknownCode           RG004  the code is not in its list
 │   ├── CodeReserved          RG016  the code is a column of import files
 │   ├── RowFixed              RG020  the row or column is fixed
 │   ├── ValueRefused          RG017  the value does not fit its column
-│   ├── RegionRefused         RG018  an address abroad has no region
-│   ├── TwoPrimaries          RG005  two units are primary at once
+│   ├── RegionRefused         RG018  an address abroad cannot have a region
+│   ├── TwoPrimaries          RG005  two units are primary at the same time
 │   ├── PrimaryUndecided      RG019  several units could be the next primary one
 │   ├── RootRefused           RG023  the root is not in its power group
-│   ├── DeleteRefused         RG006  others name the row
+│   ├── DeleteRefused         RG006  other rows refer to the row
 │   ├── TruncateRefused       RG021  the table cannot be truncated
 │   └── IsolationRefused      RG007  the transaction is not read committed
 ├── PeriodInvalid             RG022  the period is invalid
-├── EditRefused               RG008  the edit cannot be made as asked
-├── UnitNotFound              RG024  no single unit is meant
-├── JobRefused                RG011  the import job cannot be made as asked
+├── EditRefused               RG008  the edit is invalid
+├── UnitNotFound              RG024  the identifier matches no unit or several
+├── JobRefused                RG011  the import job is invalid
 ├── JobNotReady               RG012  the import job is in another state
 ├── JobNotFound               RG013  there is no such import job
 ├── RoundOpen                 RG014  another round is open
@@ -46,11 +46,11 @@ class RegisterError(CatchmentError):
 
 
 class RegisterMismatch(RegisterError, SchemaMismatch):
-    """The register in the database and this version do not fit, or there is none."""
+    """The database has no register, or one that does not fit this version."""
 
 
 class SettingRefused(RegisterError):
-    """A setting does not exist, or cannot have this value."""
+    """A setting does not exist, or its value is invalid."""
 
 
 class CodesRefused(RegisterError):
@@ -58,11 +58,11 @@ class CodesRefused(RegisterError):
 
 
 class FileRefused(RegisterError):
-    """A file cannot be opened, or has no header. Nothing has happened."""
+    """A file cannot be opened, or has no header. Nothing was imported."""
 
 
 class MappingRefused(RegisterError):
-    """The columns of a file do not give what its kind needs, or a mapping is not one. Nothing has happened."""
+    """A file lacks columns that its kind needs, or a mapping is invalid. Nothing was imported."""
 
 
 class ReportRefused(RegisterError):
@@ -70,7 +70,7 @@ class ReportRefused(RegisterError):
 
 
 class RuleBroken(RegisterError):
-    """Base of what the rules between rows refuse. The statement has changed nothing."""
+    """Base of violations of rules between rows. The statement has changed nothing."""
 
 
 class OverlapRefused(RuleBroken):
@@ -79,11 +79,12 @@ class OverlapRefused(RuleBroken):
 
 
 class NotCovered(RuleBroken):
-    """``RG002``: what the row belongs to is missing in its time. Create or extend that first, or shorten the row."""
+    """``RG002``: the unit that the row belongs to does not cover its period. Create or
+    extend that unit first, or shorten the row."""
 
 
 class StillCovered(RuleBroken):
-    """``RG003``: something that belongs to the row needs that time. Shorten or delete that in the same statement or
+    """``RG003``: other rows depend on the row in that period. Shorten or delete those in the same statement or
     before."""
 
 
@@ -104,12 +105,12 @@ class ValueRefused(RuleBroken):
 
 
 class RegionRefused(RuleBroken):
-    """``RG018``: an address abroad has no region. Remove the region in the same statement."""
+    """``RG018``: an address abroad cannot have a region. Remove the region in the same statement."""
 
 
 class TwoPrimaries(RuleBroken):
-    """``RG005``: two units are primary at once. Clear the flag of the other one for that time, in the same statement
-    or before."""
+    """``RG005``: two units are primary at the same time. Clear the flag of the other one for that time, in the same
+    statement or before."""
 
 
 class PrimaryUndecided(RuleBroken):
@@ -121,7 +122,7 @@ class RootRefused(RuleBroken):
 
 
 class DeleteRefused(RuleBroken):
-    """``RG006``: others name the row. Delete or change those first."""
+    """``RG006``: other rows refer to the row. Delete or change those first."""
 
 
 class TruncateRefused(RuleBroken):
@@ -134,30 +135,30 @@ class IsolationRefused(RuleBroken):
 
 
 class PeriodInvalid(RegisterError):
-    """``RG022``: the period is invalid. Its first day is before its end, and both are of the years 1 to 9999 or
-    open."""
+    """``RG022``: the period is invalid. Its first day must be before its end, and both must be in the years 1
+    to 9999 or open."""
 
 
 class EditRefused(RegisterError):
-    """``RG008``: the edit cannot be made as asked. The message has the reason."""
+    """``RG008``: the edit is invalid. The message has the reason."""
 
 
 class UnitNotFound(RegisterError):
-    """``RG024``: no single unit is meant. There is none, or several have the identifier: write ``tax_ident:123`` or
+    """``RG024``: the identifier matches no unit or several. Name the unit as ``tax_ident:123`` or
     ``legal_unit/17``."""
 
 
 class JobRefused(RegisterError):
-    """``RG011``: the import job cannot be made as asked. The definition, its dates, its strategy or its columns do not
+    """``RG011``: the import job is invalid. The message names the definition, date, strategy or column that does not
     fit."""
 
 
 class JobNotReady(RegisterError):
-    """``RG012``: the import job is in another state. The message has its state."""
+    """``RG012``: the import job is in another state. The message has that state."""
 
 
 class JobNotFound(RegisterError):
-    """``RG013``: there is no such import job. Or it has no such batch; it may have expired."""
+    """``RG013``: there is no such import job. It may have expired. Also: the job has no such batch."""
 
 
 class RoundOpen(RegisterError):
@@ -165,7 +166,8 @@ class RoundOpen(RegisterError):
 
 
 class RoundBroken(RegisterError):
-    """``RG009``: the round is not open, or not at this stage. It is returned, and its changes are collected again."""
+    """``RG009``: the round is not open, or not at this stage. It is closed, and the next round collects its
+    changes again."""
 
 
 class ReportInconsistent(RegisterError):
@@ -173,7 +175,8 @@ class ReportInconsistent(RegisterError):
 
 
 class StagingLost(RegisterError):
-    """``RG010``: staged rows were lost in a crash. The round is returned, and its changes are collected again."""
+    """``RG010``: staged rows were lost in a crash. The round is closed, and the next round collects
+    its changes again."""
 
 
 BY_SQLSTATE: dict[str, type[RegisterError]] = {

@@ -63,7 +63,7 @@ def test_a_task_that_its_lane_has_left_behind_says_its_error_and_that_a_retry_is
     shop.drain("orders")
     assert "out of turn" not in cli("task", "why", str(task)).stdout
     cli("lane", "skip", "orders", "bo")
-    again = f"catchment task retry {task}  # run it again, out of turn: its lane has gone on without it\n"
+    again = f"catchment task retry {task}  # run it again, out of turn: its lane has continued without it\n"
     assert again in cli("task", "show", str(task)).stdout
     said = cli("task", "why", str(task)).stdout
     assert again in said

@@ -131,7 +131,7 @@ def test_task_show_names_the_lane_that_is_halted_and_what_to_do(committed: Engin
     committed.drain("orders")
     shown = cli("task", "show", str(bad)).stdout
     assert "lane skip" not in shown
-    assert "lane: its lane bob went on without it, as " in shown
+    assert "lane: its lane bob continued without it, as " in shown
     assert "halted" not in cli("task", "show", str(behind)).stdout
 
 

@@ -151,7 +151,7 @@ def test_a_stream_ends_when_the_host_refuses_its_user(
 def test_a_database_that_gives_no_answer_is_said_and_nothing_piles_up(
     db: str, committed: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its connections stay open and carry nothing. Pages say so, requests end, and it goes on when that does."""
+    """Its connections stay open and carry nothing. Pages say so, requests end, and it continues when that does."""
     monkeypatch.setattr(hub, "LIMIT", timedelta(seconds=3))
     options = connect._options
     with (

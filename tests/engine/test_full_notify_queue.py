@@ -1,4 +1,4 @@
-"""One session that listens and never reads fills the server's queue for notifications: work goes on by polling."""
+"""One session that listens and never reads fills the server's queue for notifications: work continues by polling."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A login without any right takes every advisory lock it can think of: the engine goes on."""
+"""A login without any right takes every advisory lock it can think of: the engine continues."""
 
 from __future__ import annotations
 

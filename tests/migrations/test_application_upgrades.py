@@ -1,4 +1,4 @@
-"""An application and its schema of another release: what goes on, and what is refused."""
+"""An application and its schema of another release: what continues, and what is refused."""
 
 from __future__ import annotations
 

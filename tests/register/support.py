@@ -17,7 +17,7 @@ Caught = pytest.ExceptionInfo[psycopg.Error]
 
 @contextmanager
 def refused(reg: Register, *sqlstates: str) -> Iterator[Caught]:
-    """The block is refused with one of these SQLSTATEs; the transaction around it goes on."""
+    """The block is refused with one of these SQLSTATEs; the transaction around it continues."""
     with pytest.raises(psycopg.Error) as caught, reg.conn.transaction():
         yield caught
     assert caught.value.sqlstate in sqlstates, caught.value

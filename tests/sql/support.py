@@ -36,7 +36,7 @@ SIGNAL = "select pg_cancel_backend(pid) from unnest(worker.lock_signalled()) as 
 
 @contextmanager
 def refused(engine: Engine, sqlstate: str) -> Iterator[pytest.ExceptionInfo[psycopg.Error]]:
-    """The block is refused with this SQLSTATE; the transaction around it goes on."""
+    """The block is refused with this SQLSTATE; the transaction around it continues."""
     with pytest.raises(psycopg.Error) as caught, engine.conn.transaction():
         yield caught
     assert caught.value.sqlstate == sqlstate, caught.value

@@ -1,4 +1,4 @@
-"""Bad input: a clear error each time, the loop goes on, nothing is lost."""
+"""Bad input: a clear error each time, the loop continues, nothing is lost."""
 
 from __future__ import annotations
 

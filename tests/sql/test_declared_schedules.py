@@ -106,7 +106,7 @@ def test_of_two_versions_the_new_one_counts_whichever_starts_last(fleet: Engine)
     advance_clock(fleet, "1 minute")
     new = _start(fleet, NEW)
     assert _crons(fleet) == {"digest": "0 7 * * *"}
-    # The old one crashes and starts again while the deploy goes on.
+    # The old one crashes and starts again while the deploy continues.
     _end(fleet, old)
     advance_clock(fleet, "1 minute")
     old = _start(fleet, OLD)

@@ -1,4 +1,4 @@
-"""An old snapshot keeps the rows of finished work: claims go on from where they were instead of reading those again.
+"""An old snapshot keeps the rows of finished work: claims continue from where they were instead of reading those again.
 
 Without one, a look that was slow for another reason changes nothing.
 """

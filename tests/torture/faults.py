@@ -84,7 +84,7 @@ class Fleet:
         self.faults["stop"] += 1
 
     def pause(self, dice: random.Random) -> None:
-        """SIGSTOP for about a lease: some of these are declared dead and find out when they go on."""
+        """SIGSTOP for about a lease: some of these are declared dead and find out when they continue."""
         worker = dice.choice(self.workers)
         worker.send_signal(signal.SIGSTOP)
         time.sleep(dice.uniform(0.5, 5))

@@ -346,7 +346,7 @@ def halting(stage: Stage) -> int:
     return first
 
 
-@situation("It has failed, and its lane has gone on without it", "settled")
+@situation("It has failed, and its lane has continued without it", "settled")
 def skipped(stage: Stage) -> int:
     first = halting(stage)
     stage.engine.value("select worker.skip_halted('mail', 'customer-7')")

@@ -398,7 +398,7 @@ def put_plain(ctx: Context, note: str, then: Literal["return", "raise", "wait", 
 
 @app.command(timeout=0.4, max_attempts=2, retry=SOON)
 def put_too_late(ctx: Context, note: str) -> str:
-    """The first attempt outlasts its time limit in its transaction and goes on writing when nobody waits for it."""
+    """The first attempt outlasts its time limit in its transaction and continues writing when nobody waits for it."""
     with probe.span(note, ctx.attempt), ctx.transaction() as conn:
         if ctx.attempt == 1:
             while not probe.is_open(note):

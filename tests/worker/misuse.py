@@ -71,7 +71,7 @@ def good_plainly(ctx: Context, note: str = "good", gate: str | None = None) -> s
 
 @app.command
 async def gather(ctx: Context) -> None:
-    """One part fails, and the other goes on behind it."""
+    """One part fails, and the other continues behind it."""
     async with ctx.transaction() as conn:
 
         async def write() -> None:

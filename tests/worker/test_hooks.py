@@ -207,7 +207,7 @@ def test_a_hanging_after_hook_holds_nothing_up_and_is_cut_off(hooked: Crew) -> N
     hooked.hire(hook_limit_seconds=8)
     hooked.enqueue(step, key="hang after")
     wait_until(lambda: _is_under_way(hooked))
-    # Meanwhile claims and upkeep go on.
+    # Meanwhile claims and upkeep continue.
     later = hooked.engine.value(
         "select worker.enqueue('step', '{}', p_scheduled_at => worker.now() + interval '1 second')"
     )

@@ -1,4 +1,4 @@
-"""Connections that hang without closing: each part of a worker finds out and goes on with a new one."""
+"""Connections that hang without closing: each part of a worker finds out and continues with a new one."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ def test_a_failure_that_lasts_is_logged_less_and_less_often(monkeypatch: pytest.
 
 
 def test_a_part_whose_call_had_ended_when_it_was_cut_ends_too(db: str) -> None:
-    """It goes on as if nothing had happened, and waits for news that nobody has any more."""
+    """It continues as if nothing had happened, and waits for news that nobody has any more."""
     link, _ = _held(db)
 
     async def serve(conn: AsyncConnection[Any]) -> None:

@@ -1,4 +1,4 @@
-"""Whatever a handler raises, returns or reports is an outcome of its attempt alone. Its worker goes on."""
+"""Whatever a handler raises, returns or reports is an outcome of its attempt alone. Its worker continues."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ def _leader(engine: Engine) -> int | None:
 
 
 def test_a_paused_worker_finishes_what_runs_and_takes_nothing_until_it_is_resumed(crew: Crew) -> None:
-    """Neither by claims nor by going on in a lane, and also if it is declared dead meanwhile."""
+    """Neither by claims nor by continuing in a lane, and also if it is declared dead meanwhile."""
     crew.hire(max_concurrent_tasks=5, lease_seconds=3)
     running = crew.enqueue(hold, key="a", lane="a")
     behind = crew.enqueue(step, key="a", seq=1, lane="a")

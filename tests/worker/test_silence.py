@@ -31,7 +31,7 @@ def sql_queue(crew: Crew) -> None:
 def test_idle_workers_send_heartbeats_and_two_of_them_upkeep(crew: Crew) -> None:
     crew.hire(4, lease_seconds=6)
     assert crew.result(crew.enqueue(step, seconds=0)) == 0
-    # The worker that ran the task goes on with upkeep for ten seconds.
+    # The worker that ran the task continues with upkeep for ten seconds.
     wait_until(lambda: _talkers(crew, "4 seconds") in (["catchment upkeep"], ["catchment upkeep"] * 2), seconds=120)
     assert crew.result(crew.enqueue(step, seconds=0)) == 0
     task = crew.engine.enqueue("nothing")

@@ -63,7 +63,7 @@ def more_line(others: Mapping[str, int], *, at: str) -> str:
 
 
 def halted_line(halted: dict[str, Any], task_id: int, *, at: str, on: Console = errors) -> str:
-    """A lane that goes no further because this task failed, and the commands by which it goes on."""
+    """A lane that goes no further because this task failed, and the commands by which it continues."""
     queue, lane = halted["queue"], halted["lane"]
     skip = skip_command(queue, lane)
     what = one_line(f"lane {lane} of queue {queue}" if lane else f"the serial queue {queue}")

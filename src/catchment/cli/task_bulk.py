@@ -139,7 +139,7 @@ def change_by_filter(
 
 
 def _ask(question: str, said: str) -> None:
-    """Go on if the answer is yes. Without an answer, as in a script, nothing is changed."""
+    """Continue if the answer is yes. Without an answer, as in a script, nothing is changed."""
     errors.print(f"{question} [y/N]: ", end="", markup=False)
     answer = "" if sys.stdin is None else sys.stdin.readline()  # pyright: ignore[reportUnnecessaryComparison] - <&-
     if not answer:

@@ -122,7 +122,7 @@ def _next(row: Row, error: Row, held: Conditions) -> list[str]:
         else:
             what = "run its failed children again" if child else "run it again"
             if row["lane"] is not None and row["halted"] is None:
-                what += ", out of turn: its lane has gone on without it"
+                what += ", out of turn: its lane has continued without it"
         lines.append(f"catchment task retry {row['retry_id']}  [dim]# {what}[/]")
     halted: Row | None = row["halted"]
     if halted is not None:

@@ -1,4 +1,4 @@
-"""When a scope will have ended, if its children go on as they did; or why nobody can say."""
+"""When a scope will have ended, if its children continue as they did; or why nobody can say."""
 
 from __future__ import annotations
 

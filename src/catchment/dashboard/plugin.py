@@ -1,6 +1,6 @@
 """Screens of other packages: whatever is installed under the entry-point group ``catchment.dashboard``.
 
-An entry point names a ``Plugin``. One that cannot be loaded is named in the log, and the dashboard goes on without it.
+An entry point names a ``Plugin``. One that cannot be loaded is logged, and the dashboard continues without it.
 """
 
 from __future__ import annotations

@@ -86,11 +86,13 @@ class ClaimLost(CatchmentError):
 
 
 class WorkerNotRegistered(CatchmentError):
-    """``CM017``: the worker is not registered. It was declared dead, its claims are gone: it registers again."""
+    """``CM017``: the worker is not registered. It was declared dead and has lost its claims. It registers again
+    by itself."""
 
 
 class CancelRequested(CatchmentError):
-    """``CM011``: the task is being cancelled. It, or one above it: let the handler end."""
+    """``CM011``: the task is being cancelled. The task or one of its ancestors was cancelled: let the
+    handler end."""
 
 
 class ProcedureMissing(CatchmentError):

@@ -26,16 +26,17 @@ class TableExists(TableRefused):
 
 
 class TableInUse(TableRefused):
-    """``CM029``: other dynamic tables read it. Drop those first, or keep what they name."""
+    """``CM029``: other dynamic tables read the table. Drop those first, or keep what they read."""
 
 
 class TableBusy(TableRefused):
-    """``CM030``: the dynamic table is being created, replaced or dropped. Wait for the end: ``catchment table
-    list``."""
+    """``CM030``: the dynamic table is being created, replaced or dropped. Wait until that has ended: ``catchment
+    table list`` shows it."""
 
 
 class SourceSuspended(TableRefused):
-    """``CM031``: a table that it reads is suspended. Resume that one: those below it come with it."""
+    """``CM031``: a source of the table is suspended. Resume that source: the tables that read it are
+    resumed too."""
 
 
 class TableNotFound(LakeError):
@@ -87,8 +88,9 @@ class CommitConflict(LakeError):
 
 
 class PublishVetoed(LakeError):
-    """``CM015``: the lake does not take this commit. Another attempt has taken the refresh over, the table has moved
-    on, or a table would come or go unannounced. Drop the result: the newest attempt has the refresh."""
+    """``CM015``: the commit to the lake is refused. Another attempt has taken over the refresh, the table has a newer
+    version, or the commit would create or drop a table that was not announced. Drop the result: the newest attempt
+    publishes."""
 
     default_code = "FENCED"
 

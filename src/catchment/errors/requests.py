@@ -9,7 +9,7 @@ class CommandNotRegistered(RequestRefused):
     """``CM002``: no such command is registered. Start a worker with the app that defines it, or call
     ``app.register()``; ``catchment command list`` shows all commands.
 
-    Also: a command of the app is not registered, and this user may not register it.
+    This error is also raised if a command of the app is not registered and this user may not register it.
     """
 
 
@@ -18,8 +18,9 @@ class QueueNotRegistered(RequestRefused):
 
 
 class PayloadRefused(RequestRefused):
-    """``CM004``: the payload cannot be stored. It is not an object, larger than 16 MiB as text, or JSON that PostgreSQL
-    cannot hold. Wrap it; store large data elsewhere and pass its key."""
+    """``CM004``: the payload cannot be stored. It is not a JSON object, is larger than 16 MiB as text, or
+    contains a value that PostgreSQL cannot store. Wrap other values in an object; store large data elsewhere and pass
+    its key."""
 
 
 class ArgumentsInvalid(PayloadRefused):
@@ -33,18 +34,18 @@ class MergeRefused(RequestRefused):
 
 
 class OptionInvalid(RequestRefused):
-    """``CM018``: an option has an invalid value. A lane that is empty or longer than 500 characters, a trace longer
-    than 200, a time outside the years 1 to 9999, an unknown mode or policy. The message has the value and what is
-    expected."""
+    """``CM018``: an option has an invalid value. For example a lane that is empty or longer than 500 characters, a
+    trace longer than 200, a time outside the years 1 to 9999, or an unknown mode or policy. The message has the value
+    and what is expected."""
 
 
 class LimitRefused(RequestRefused):
-    """``CM024``: a command with a limit per key takes no lane. A serial scope counts as a lane. Limit the queue
+    """``CM024``: a command with a limit per key cannot use a lane. A serial scope counts as a lane. Limit the queue
     instead, or move the limited part into a separate command."""
 
 
 class ScopeClosed(RequestRefused):
-    """``CM005``: the parent takes no more children. It has settled, its scope has closed, its join is running, or its
+    """``CM005``: the parent accepts no more children. It has settled, its scope has closed, its join is running, or its
     handler runs in another session. Spawn from the handler of the task or of one of its children; enqueue what is
     independent."""
 
@@ -54,8 +55,8 @@ class ChildrenUnsettled(RequestRefused):
 
 
 class ParentMissing(RequestRefused):
-    """``CM021``: there is no task to belong to. A spawn outside a handler, or a sibling of a task without parent. Pass
-    the parent, or enqueue an independent task."""
+    """``CM021``: there is no parent task. A child was spawned outside a handler, or a sibling of a task without a
+    parent. Pass the parent, or enqueue an independent task."""
 
 
 class ScopePolicyFixed(RequestRefused):
@@ -64,43 +65,47 @@ class ScopePolicyFixed(RequestRefused):
 
 
 class TooDeep(RequestRefused):
-    """``CM006``: the child would be too deep. Deeper below its root than the queue allows: spawn a sibling, or raise
+    """``CM006``: the child would be too deep. The queue limits the depth of a tree: spawn a sibling, or raise
     ``max_depth`` of the queue (null: any depth)."""
 
 
 class WriteRefused(RequestRefused):
-    """``CM007``: ``worker.tasks`` does not take this write. The message names what is allowed, or the function to
+    """``CM007``: ``worker.tasks`` does not accept this write. The message names what is allowed, or the function to
     use."""
 
 
 class NestedRun(RequestRefused):
-    """``CM025``: a handler cannot run other tasks. ``process_tasks`` was called in one: spawn them, and they run when
-    the handler has returned."""
+    """``CM025``: a handler cannot run other tasks. ``process_tasks`` was called in a handler. Spawn the tasks: they
+    run when the handler has returned."""
 
 
 class NotRetryable(RequestRefused):
-    """``CM008``: the task cannot be retried. It is in no state for it, or not by itself: the hint names the task to
-    retry."""
+    """``CM008``: the task cannot be retried. It has not failed and was not cancelled, or it must be retried with one
+    of its ancestors, which the hint names."""
 
 
 class TaskMerged(RequestRefused):
-    """``CM026``: the task was merged into another. It settles with that one: cancel the one that the hint names."""
+    """``CM026``: the task was merged into another. It settles with that task, which the hint names: cancel
+    that one instead."""
 
 
 class SnoozeRefused(RequestRefused):
-    """``CM040``: a task cannot sleep that long. Pass a time, or a delay that is not negative, within 100 years."""
+    """``CM040``: the time to sleep is invalid. Pass a time, or a delay that is not negative, within 100 years."""
 
 
 class OutsideHandler(RequestRefused):
-    """``CM042``: no handler is running here. There is no task to snooze or to follow: enqueue an independent one."""
+    """``CM042``: the session is not running a handler. There is no task to snooze or to follow up:
+    enqueue an independent one."""
 
 
 class TaskNotFound(RequestRefused):
-    """``CM009``: there is no such task. Not yet committed, deleted after its time, or never made."""
+    """``CM009``: there is no such task. It was never created, is not committed yet, or was deleted when
+    its retention period ended."""
 
 
 class LaneNotHalted(RequestRefused):
-    """``CM027``: the lane is not halted. There is nothing to skip: ``catchment lane list`` shows the lanes that are."""
+    """``CM027``: the lane is not halted. There is no failed task to skip: ``catchment lane list`` shows
+    halted lanes."""
 
 
 class ScheduleRefused(RequestRefused):
@@ -117,11 +122,12 @@ class TransactionEndRefused(RequestRefused):
 
 
 class NameTaken(RequestRefused):
-    """``CM013``: the name is taken. A command of this name has another kind of handler, or a queue another mode. Rename
-    yours, or delete the row from the registry; to enqueue a SQL command from Python, pass its name. Or another project
-    uses the command on the embedded server: set ``CATCHMENT_DATA`` to give yours a server."""
+    """``CM013``: the name is taken. A command of this name has another kind of handler, or a queue of this name
+    another mode. Rename yours, or delete the row from the registry; to enqueue a SQL command from Python, pass its
+    name. On the embedded server, another project may use the command: set ``CATCHMENT_DATA`` to give your project a
+    separate server."""
 
 
 class InfoRefused(RequestRefused):
-    """``CM028``: the info cannot be stored. It is larger than 16 MiB as text, or no JSON. Store the data in a table and
-    put its key in the info."""
+    """``CM028``: the info cannot be stored. It is larger than 16 MiB as text, or not JSON. Store the data in a table
+    and put its key in the info."""

@@ -1,6 +1,6 @@
 """Claims tasks for Python handlers: whenever there is room and reason to believe that there is work.
 
-While claims come back full it goes on claiming. When one falls short it marks itself asleep, looks once more, and waits
+While claims come back full it keeps claiming. When one falls short it marks itself asleep, looks once more, and waits
 for the bell; an enqueue rings it. It looks by itself every now and then in case a ring is lost.
 """
 

@@ -60,7 +60,7 @@ class Call:
 
     Past the limit the connection is cut, which ends the call. Cancelling it would not: psycopg then sends a cancel
     request and waits for the server again. A cancelled call may also end with an error of its query instead; the
-    cancellation is raised all the same, so no part can mistake it for an ordinary error and go on.
+    cancellation is raised all the same, so no part can mistake it for an ordinary error and continue.
     """
 
     __slots__ = ("_conn", "_is_overdue", "_limit", "_timer")
@@ -166,7 +166,7 @@ class Link:
         """End a part that was asked to stop but has not: a running call is cut off, a wait is cancelled."""
         if self._conn is not None and self.is_calling:
             cut(self._conn)
-            # A call whose answer was there already goes on, perhaps to a wait for what will not come any more.
+            # A call whose answer was there already continues, perhaps to a wait for what will not come any more.
             asyncio.get_running_loop().call_later(AFTER_CUT, runner.cancel)
         else:
             runner.cancel()
@@ -218,7 +218,7 @@ class Link:
             self._events.emit("connection.lost", text, level=logging.WARNING, part=self._part)
         else:
             # A schema changed under a prepared statement, a right revoked, a queue deleted: a new session may succeed,
-            # and the worker must go on with its other queues.
+            # and the worker must continue with its other queues.
             self._events.emit("connection.refused", text, level=logging.ERROR, part=self._part)
 
 

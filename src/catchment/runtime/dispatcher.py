@@ -90,7 +90,7 @@ class Dispatcher:
         )
         self._python_queues: set[str] = set()
         self._has_served = False
-        # Why it cannot go on: the schema has changed, or there is no database any more.
+        # Why it cannot continue: the schema has changed, or there is no database any more.
         self._end: SchemaMismatch | FolderGone | None = None
 
     @property

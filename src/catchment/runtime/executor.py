@@ -43,7 +43,7 @@ TURN = 0.005
 class Executor:
     """``finish`` takes ended attempts, ``drop`` those that another worker has. ``most`` says how many may run now.
 
-    ``stop_grace`` is how long a stopped handler may go on, ``limit`` the largest result in bytes of JSON.
+    ``stop_grace`` is how long a stopped handler may continue, ``limit`` the largest result in bytes of JSON.
     """
 
     def __init__(
@@ -183,7 +183,7 @@ class Executor:
         held.seconds = time.monotonic() - held.since
         self._events.emit(
             "task.left_behind",
-            f"{held.command} {held.id} was stopped ({held.stop_reason}) and goes on: it is left behind, in its slot",
+            f"{held.command} {held.id} was stopped ({held.stop_reason}) and continues: it is left behind, in its slot",
             level=logging.ERROR,
             task_id=held.id,
             command=held.command,

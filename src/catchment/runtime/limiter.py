@@ -104,7 +104,7 @@ class Limiter:
             self._size = max(first, self._size // 2)
 
     def _has_room(self, free: int) -> bool:
-        """Stop below one mark, go on above another one, so that the worker does not flap between the two."""
+        """Stop below one mark, continue above another one, so that the worker does not flap between the two."""
         cap = self.options.max_concurrent_tasks
         if cap <= SMALL_CAP:
             return free >= 1

@@ -198,6 +198,6 @@ def _gauge(name: str, text: str, value: float) -> Metric:
 
 def _buckets(counted: Histogram) -> tuple[list[tuple[str, float]], float]:
     """Buckets as Prometheus wants them, each with all values up to its bound; and the sum of the values."""
-    total, counts = counted.sum, list(counted.counts)  # one copy, because the worker goes on counting
+    total, counts = counted.sum, list(counted.counts)  # one copy, because the worker continues counting
     bounds = [*(repr(bound) for bound in counted.bounds), "+Inf"]
     return list(zip(bounds, accumulate(counts), strict=True)), total

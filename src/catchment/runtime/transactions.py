@@ -111,7 +111,7 @@ class Transactions:
         try:
             yield place.conn
         except BaseException as error:
-            await self._undo(place, error)  # what the block wrote, even if the handler catches this and goes on
+            await self._undo(place, error)  # what the block wrote, even if the handler catches this and continues
             raise
         place.is_inside = False
 

@@ -2,7 +2,7 @@
 
 A link that freezes (a proxy, a lost route) may still acknowledge packets, so TCP does not detect it. These connections
 notice when nothing arrives. A *call* may wait on the server for a lock, so after a minute the server is asked, on
-another connection, what the session does; while it works, the call goes on. A *look* is a short read that can be
+another connection, what the session does; while it works, the call continues. A *look* is a short read that can be
 repeated: it ends without asking.
 """
 
@@ -88,7 +88,7 @@ class _Patience:
                 wanted = next(gen)
             while True:
                 ready = yield wanted
-                if ready is None:  # psycopg goes on with the generator after it has sent a cancel request
+                if ready is None:  # psycopg continues with the generator after it has sent a cancel request
                     continue
                 if ready:
                     since = 0.0

@@ -157,7 +157,7 @@ def _refuse(others: list[str]) -> None:
 
 
 def ensure(where: Path, programs: Programs, lock: int) -> None:
-    """Make the data directory in an empty folder, or go on where a process that was killed has stopped.
+    """Make the data directory in an empty folder, or continue where a process that was killed has stopped.
 
     Only under the lock, which initdb inherits: it may outlive a process that is killed.
     """

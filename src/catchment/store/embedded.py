@@ -154,7 +154,7 @@ def alone() -> Generator[None]:
 
 
 def hand_on() -> None:
-    """Let a program that replaces this process go on using the servers."""
+    """Let a program that replaces this process continue using the servers."""
     for use in _uses.values():
         os.set_inheritable(use.lock, True)
 

@@ -1,7 +1,7 @@
 """Finds tasks by filters, page by page: one set of filters for the command line and the dashboard.
 
 Each page is read by an index and looks at a bounded number of tasks. A filter that no index serves (a command, a lane,
-a text) is applied to the next tasks in its order; if fewer match, the next page goes on from the last that was looked
+a text) is applied to the next tasks in its order; if fewer match, the next page continues from the last that was looked
 at.
 """
 

@@ -2,7 +2,7 @@
 
 The worker commits the transaction with the completion of the task. If a handler committed it, its writes would stay
 even if its task fails; if it rolled back, its task would complete without them. So both are refused, as methods and as
-SQL, and the attempt fails even if the handler goes on. Savepoints (``conn.transaction()``) are allowed.
+SQL, and the attempt fails even if the handler continues. Savepoints (``conn.transaction()``) are allowed.
 
 What gets past this, with a cursor of another class for instance, the server refuses: see ``worker.refuse_commit``. A
 ROLLBACK that gets past it is found because the session is then in no transaction. A COMMIT that gets past both, because

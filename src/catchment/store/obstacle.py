@@ -30,7 +30,7 @@ def skip_command(queue: str, lane: str | None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Obstacle:
-    """Why task ``id`` waits. ``task_id`` is the one that cannot go on: itself, or one that it waits for.
+    """Why task ``id`` waits. ``task_id`` is the one that cannot continue: itself, or one that it waits for.
 
     ``is_urgent``: it waits for a person, not only for time and for other tasks.
     """

@@ -181,7 +181,7 @@ def _ending_with_parent() -> Callable[[], None] | None:
 
 
 def _end_orphans(where: Path) -> None:
-    """End processes of a server that was killed. One that is busy would go on until its statement has ended, and keep
+    """End processes of a server that was killed. A busy one would continue until its statement has ended, and keep
     the next server from starting."""
     left = [process for process in psutil.process_iter() if _is_orphan(process, where)]
     for process in left:

@@ -1,7 +1,7 @@
 """Traces across processes, for applications that have set up OpenTelemetry: an enqueue, the run of its task and the
 runs of its children are spans of one trace. A W3C traceparent travels with the task.
 
-Without a tracer provider nothing is made: each place asks once whether there is one, and goes on.
+Without a tracer provider nothing is made: each place asks once whether there is one, and continues.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """``run_inline``: a command, its children, its join and its follow-ups, in this process and without a database.
 
 It keeps the rules of the engine that a handler can see: children start when their parent has returned, by priority and
-then in order; a parent fails when a child did; retries happen, at once; a task that snoozes goes on at once, and its
+then in order; a parent fails when a child did; retries happen, at once; a task that snoozes continues at once, and its
 clock is put forward; follow-ups come last. Due times, queues, lanes, merging and the depth of trees are left to the
 engine.
 """

@@ -140,7 +140,7 @@ def print_summary(job: Row) -> None:
 
 
 def held_text(job_id: int, held_by: int) -> str:
-    """Why a job does not go on, and what to do."""
+    """Why a job does not continue, and what to do."""
     return (
         f"Job {job_id} continues when job {held_by} has been reviewed:"
         f" catchment register import-job approve {held_by}, or reject"

@@ -59,7 +59,7 @@ def _run(conn: Connection[Any], text: str) -> list[Result]:
                     return results
     except psycopg.Error as error:
         if conn.info.transaction_status == TransactionStatus.ACTIVE:
-            # The server goes on sending or waits for data: this connection is of no more use.
+            # The server continues sending or waits for data: this connection is of no more use.
             conn.close()
             raise ReportRefused(
                 "COPY from and to the terminal is not supported", hint="Use SELECT with --json, or psql."

@@ -35,7 +35,7 @@ RULES = (
     "values of the history by facet sum up to those of the history",
     "a report has no row about nothing",
     "logged changes belong to an open round or to none",
-    "an open round has a task that goes on with it",
+    "an open round has a task that continues with it",
     "nothing is staged for a round that is over",
     "changes of units are kept until every report has them",
     "no report waits to be rebuilt while nothing is under way",

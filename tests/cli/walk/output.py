@@ -50,7 +50,7 @@ class Printed:
 
 
 def run(monkeypatch: pytest.MonkeyPatch, *words: str, width: int | None = None, may_sleep: bool = False) -> Printed:
-    """``catchment`` with these words. What would go on for ever is interrupted when it sleeps, unless it may."""
+    """``catchment`` with these words. What would run forever is interrupted when it sleeps, unless it may."""
     is_terminal = width is not None
     out, err = Screen(is_terminal=is_terminal), Screen(is_terminal=is_terminal)
     code = 0

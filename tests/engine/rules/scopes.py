@@ -101,7 +101,7 @@ def last_child_settles_its_parent_once(stage: Stage) -> list[str]:
 
 
 def failure_travels_up(stage: Stage) -> list[str]:
-    """4. A failed child fails its parent at the end, siblings go on unless the scope says cancel_siblings.
+    """4. A failed child fails its parent at the end, siblings continue unless the scope says cancel_siblings.
 
     A parent that failed or was cancelled leaves nothing below it that could run.
     """

@@ -79,7 +79,7 @@ class Crash:
         return row
 
     def wake(self) -> None:
-        """Let a stopped process go on."""
+        """Let a stopped process continue."""
         os.kill(self.victim(), signal.SIGCONT)
 
 

@@ -1,4 +1,4 @@
-"""A coordinator, a publisher or a sweeper dies at any step: the refresh goes on where it was, and happens once."""
+"""A coordinator, a publisher or a sweeper dies at any step: the refresh continues where it was, and happens once."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ def filling(lake_states: LakeStates, tmp_path: Path) -> Iterator[LakeCase]:
 
 
 def interrupted(case: LakeCase) -> Order:
-    """A refresh that was stopped in the middle of a data file; its process goes on."""
+    """A refresh that was stopped in the middle of a data file; its process continues."""
     order = case.begin(case.request("dt"))
     with pytest.raises(LakeInterrupted):
         run(case.duck, case.control, order, case.settings, WhenWritten(case), lambda *_: Decision(False, 1, "test"))

@@ -145,7 +145,7 @@ def prepare(case: LakeCase, diamonds: int) -> list[str]:
 
 
 def refresh_together(case: LakeCase, tables: list[str]) -> None:
-    """One round of all of them, and the rounds that go on in its place."""
+    """One round of all of them, and the rounds that continue in its place."""
     round_id = case.control.request_round([case.find(name) for name in tables])
     ((refresh_id,),) = case.pg("select min(id) from lake.refresh where round_id = %s", round_id)
     assert case.finish_round(refresh_id)["state"] == "SUCCEEDED"

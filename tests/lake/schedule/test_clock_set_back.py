@@ -1,4 +1,4 @@
-"""The server's clock is set back: the schedule goes on, and no table is younger than now."""
+"""The server's clock is set back: the schedule continues, and no table is younger than now."""
 
 from __future__ import annotations
 

@@ -87,7 +87,7 @@ def test_a_definition_that_fails_leaves_the_table_as_it_was(lake: Lake, lake_cas
     assert lake_case.rows("totals") == OLD
     found = lake.describe("totals")
     assert (found.definition, found.generation, found.is_filled) == (ALL, 1, True)
-    # It goes on as before, and history has what was tried.
+    # It continues as before, and history has what was tried.
     assert "FAILED" in [entry.state for entry in lake.history("totals")]
     lake_case.add("orders", [(4, "s", 2)])
     lake_case.refresh("totals")

@@ -60,7 +60,7 @@ class LakeCrew:
         return row
 
     def state(self, refresh_id: int) -> str:
-        """The state of a refresh; lets a round go on whose task has failed without it."""
+        """The state of a refresh; lets a round continue whose task has failed without it."""
         self.case.control.advance()
         return self.case.refreshed(refresh_id)["state"]
 

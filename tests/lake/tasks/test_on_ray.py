@@ -155,8 +155,8 @@ def test_the_node_is_killed(rays: Rays) -> None:
 
 
 def test_the_node_is_cut_off_and_comes_back(rays: Rays) -> None:
-    """All of its processes are stopped: it acknowledges nothing, as behind a link that is cut. When it goes on, its
-    bodies go on too, and write files of an attempt that was given up."""
+    """All of its processes are stopped: it acknowledges nothing, as behind a link that is cut. When it continues, its
+    bodies continue too, and write files of an attempt that was given up."""
     rays.hire(CATCHMENT_LAKE_ARTIFACT_GRACE_SECONDS="40")
     with rays.held("before") as refresh_id:
         rays.cluster.add_node(cpus=3)

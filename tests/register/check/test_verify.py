@@ -127,7 +127,7 @@ BREAKS = {
     "logged changes belong to an open round or to none": (
         "insert into register.base_change_log (legal_unit_ids, round_id) values ('{[1,2)}', 999)"
     ),
-    "an open round has a task that goes on with it": (
+    "an open round has a task that continues with it": (
         "insert into register.round (kind, today) values ('all', '2026-02-13')"
     ),
     "nothing is staged for a round that is over": (

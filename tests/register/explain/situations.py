@@ -201,7 +201,7 @@ def _(stage: Stage) -> str | None:
     return "statistical_history"
 
 
-@situation("One report is published, the round goes on", "current")
+@situation("One report is published, the round continues", "current")
 def _(stage: Stage) -> str | None:
     stage.edit()
     stage.run_to("derive_statistical_unit_facet")

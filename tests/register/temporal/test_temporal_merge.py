@@ -71,7 +71,7 @@ Days = list[tuple[str | None, ...] | None]
 
 
 def model(days: Days, mode: str, given: list[Row], keeps: list[str]) -> Days:
-    """Day by day: the last row wins, or the last that has a value; a kept column goes on."""
+    """Day by day: the last row wins, or the last that has a value; a kept column continues."""
     latest = next((d for d in reversed(days) if d is not None), None)
     result: Days = []
     for n, old in enumerate(days):

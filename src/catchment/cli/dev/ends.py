@@ -2,7 +2,7 @@
 
 Tasks also end without a run: a parent when its last child has ended, one that was cancelled before it started, one that
 was merged into another. So ends are read from the database, as ``catchment tail`` does. What this worker has run is
-shown with what its events say besides: how long the function took. Attempts after which the task goes on have events
+shown with what its events say besides: how long the function took. Attempts after which the task continues have events
 alone.
 """
 

@@ -99,7 +99,7 @@ def brief(seconds: float | None) -> str:
 
 
 def estimate(row: Row) -> float | None:
-    """The seconds until a scope has ended, if its children go on as they did."""
+    """The seconds until a scope has ended, if its children continue as they did."""
     done, total, seconds = row["done"], row["total"], row.get("recent_seconds") or row["seconds"]
     recent = row.get("recent_done") or done
     if not recent or not seconds or done >= total:

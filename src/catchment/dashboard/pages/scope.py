@@ -248,7 +248,7 @@ async def _cancel(actor: Actor, body: ScopeCancelBody) -> Done:
 
 
 async def _retry(actor: Actor, body: ScopeRetryBody) -> Done:
-    """At once, or by a task that does it in batches if there are many: that goes on when this request has ended."""
+    """At once, or by a task that does it in batches if there are many: that continues when this request has ended."""
     row = await actor.row(sql("scope"), id=body.id, most=1)
     if row is not None and row["failed"] + row["cancelled"] > AT_ONCE:
         task_id = await actor.value(

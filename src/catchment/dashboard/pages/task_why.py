@@ -97,7 +97,7 @@ def _acts(condition: Condition, task_id: int) -> list[Act]:
 
 
 def _ways_on(head: int, queue: str, lane: str) -> list[Act]:
-    """How a halted lane goes on: with the task that failed, or without it."""
+    """How a halted lane continues: with the task that failed, or without it."""
     return [
         Act(action="task.retry", label=f"Retry task {head}", values={"id": head}),
         Act(action="lane.skip", label=f"Skip task {head}", values={"queue": queue, "lane": lane, "id": head}),

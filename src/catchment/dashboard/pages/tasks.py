@@ -1,7 +1,7 @@
 """*Tasks*: a list by state, command, queue, lane, time and text of the error, page by page.
 
 A page looks at a bounded number of tasks. If fewer match than it has room for, it says how far it has looked, and the
-next one goes on from there.
+next one continues from there.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 // Asks before an action. The server asks too: a form without "confirmed" gets a page with the question.
-// A question is taken from its form once, with what is sent and the words: the page goes on changing beneath it.
+// A question is taken from its form once, with what is sent and the words: the page keeps changing beneath it.
 function element(name, text, className = "") {
   const made = document.createElement(name);
   made.textContent = text;

@@ -138,7 +138,7 @@ class Control:
         *,
         conn: Conn | None = None,
     ) -> int | None:
-        """Let a refresh, and all others of its round that read these tables, go on in a new round at the newest
+        """Let a refresh, and all others of its round that read these tables, continue in a new round at the newest
         snapshot; returns that round, or None when ``most`` rounds were moved one after another. Raises ``ClaimLost``.
         """
         return self._call(
@@ -161,11 +161,11 @@ class Control:
         return self._call("select lake.request_round(%s, %s)", list(dt_ids), trigger)
 
     def advance(self, round_id: int | None = None) -> None:
-        """Let a round go on, or all: whatever can begin begins, and what is over is closed."""
+        """Let a round continue, or all: whatever can begin begins, and what is over is closed."""
         self._call("select lake.advance(%s)", round_id)
 
     def tick(self) -> Json:
-        """What the schedule does by itself: open rounds for tables that are due, let the others go on."""
+        """What the schedule does by itself: open rounds for tables that are due, let the others continue."""
         return self._call("select lake.tick()")
 
     def free_slots(self, *, on_cluster: bool = False) -> int:

@@ -50,7 +50,7 @@ def analyse(definition: Definition, schema: SchemaView, *, stored: Layout | None
 
     ``stored`` is the layout of a table that exists already: choices that depend on the size of tables are then made as
     they were made for it. The plan's layout may differ all the same (a source has another type), which a caller that
-    wants to go on with the stored rows has to check.
+    wants to continue with the stored rows has to check.
     """
     try:
         return _Analysis(definition, schema, stored).plan()

@@ -54,7 +54,7 @@ class Stop(Protocol):
     """Why work should end early."""
 
     def reason(self) -> str | None:
-        """The reason, for people (cancelled, past its deadline), or None to go on."""
+        """The reason, for people (cancelled, past its deadline), or None to continue."""
         ...
 
 

@@ -2,7 +2,7 @@
 
 DuckLake dates a delete wrongly when another commit overtakes it and the file had deleted rows before. A session that
 holds this lock from before BEGIN until after COMMIT is not overtaken by others that take it too. It saves work, and no
-result depends on it: a publication goes on without it when a session of another program keeps it.
+result depends on it: a publication continues without it when a session of another program keeps it.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ class LakeView:
     and all tables, are seen ``at`` a snapshot.
 
     ``made``: the definition is that of this dynamic table, which exists. Of each source it sees what it has read since
-    it was made, so that ``*`` goes on meaning the same when a column is added.
+    it was made, so that ``*`` keeps meaning the same when a column is added.
 
     ``planned``: tables that do not exist yet, and that hide those of their names.
     """

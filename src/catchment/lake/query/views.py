@@ -1,6 +1,6 @@
 """Views of the lake as sources: their queries stand in their place when a table is made.
 
-So a table goes on meaning the same when a view is replaced later, as it does when a macro is. Inside a view names are
+So a table keeps meaning the same when a view is replaced later, as it does when a macro is. Inside a view names are
 looked for in the schema of the view, then in ``main``; here they are written out.
 """
 

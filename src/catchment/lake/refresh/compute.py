@@ -158,7 +158,7 @@ def difference(work: Work, *, is_ours: bool = True) -> Difference:
 def apply_states(work: Work, changed: frozenset[int], decided: Callable[[int], bool]) -> Difference | None:
     """Add the changes to the stored figures: makes ``gone`` and ``added`` without reading the groups again.
 
-    ``decided`` is asked with the number of touched keys, when these are in ``akeys_1``, whether to go on; if not, None.
+    ``decided`` gets the number of touched keys once these are in ``akeys_1``. If it returns false, the result is None.
     Raises ``InvariantBroken`` for a count below zero and ``StatesOverflow`` when a sum on the way does not fit.
     """
     try:

@@ -239,7 +239,7 @@ class _Refresh:
         return compute.difference(self.work)
 
     def _after_keys(self, keys: int) -> list[Spread | Verdict]:
-        """Now that the keys are counted: go on (nothing), compute the whole table, or spread."""
+        """Now that the keys are counted: continue (nothing), compute the whole table, or spread."""
         self.keys = keys
         properties = self.order.definition.properties
         self.choice = cost.refine(

@@ -19,7 +19,7 @@ from catchment.store.fetch import fetch_rows
 
 LOOK_SECONDS = 0.1
 ADVANCE_SECONDS = 1.0
-"""A round goes on by itself; now and then it is pushed, in case a worker died between two steps."""
+"""A round continues by itself; now and then it is pushed, in case a worker died between two steps."""
 
 
 @dataclass(frozen=True, slots=True)

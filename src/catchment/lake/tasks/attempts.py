@@ -161,7 +161,7 @@ def _repeat(lake: LakeProcess, ctx: Context, order: Order, error: SourceMoved) -
 
 
 def _move(lake: LakeProcess, ctx: Context, order: Order, error: ReadingBroken) -> dict[str, Any]:
-    """Nobody can read any more what the round was to read: it goes on at the newest snapshot."""
+    """Nobody can read any more what the round was to read: it continues at the newest snapshot."""
     with ctx.transaction() as conn:
         moved = lake.control.move_round(order.refresh_id, ctx.fence, error.tables, str(error), refresh.MOVES, conn=conn)
         if moved is None:

@@ -31,7 +31,7 @@ create table if not exists worker.queue_registry (
 );
 comment on table worker.queue_registry is
   'One row per queue. concurrency counts fibers of one worker process and includes the top fiber; on_failure is what a '
-  'lane does after a final failure (null: a serial queue goes on, a named lane halts). max_depth null: children at '
+  'lane does after a final failure (null: a serial queue continues, a named lane halts). max_depth null: children at '
   'any depth. max_running and rate per rate_per limit the attempts of all workers together.';
 
 create table if not exists worker.command_registry (

@@ -209,9 +209,9 @@ create table if not exists worker.attempt (
 );
 comment on table worker.attempt is
   'The error of every attempt that did not complete. released: its handler ran, and its worker gave it back and '
-  'stopped; such an attempt is not counted, and the next one has its number. phase 1: a run of the join, whose numbers '
-  'go on from those of the handler. phase 2: a task settled by its children, kept when it is retried by hand. is_last: '
-  'the task settled with it; what came later was retried by hand.';
+  'stopped; such an attempt is not counted, and the next one has its number. phase 1: a run of the join; its numbers '
+  'continue those of the handler. phase 2: a task settled by its children, kept when it is retried manually. is_last: '
+  'the task settled with it; what came later was retried manually.';
 create index if not exists attempt_task on worker.attempt (task_id, attempt);
 
 create table if not exists worker.snoozed (

@@ -91,7 +91,7 @@ create table if not exists worker.warning (
   message   text not null
 );
 comment on table worker.warning is
-  'Hooks that raised, commands that a worker does not know, and lanes that went on without their failed head. They '
+  'Hooks that raised, commands that a worker does not know, and lanes that continued without their failed head. They '
   'change no state.';
 create index if not exists warning_task on worker.warning (task_id);
 -- doctor: the newest warnings.

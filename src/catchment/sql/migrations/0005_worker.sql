@@ -53,7 +53,7 @@ create table if not exists worker.trouble (
 );
 comment on table worker.trouble is
   'What upkeep could not do: one row per step and item (empty: the step as a whole). The item is set aside until '
-  'retry_at, so that the others go on; the row is deleted as soon as it works. catchment doctor names them.';
+  'retry_at, so that the others continue; the row is deleted as soon as it works. catchment doctor names them.';
 
 create table if not exists worker.audit (
   id       bigint generated always as identity primary key,

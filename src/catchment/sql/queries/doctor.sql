@@ -145,7 +145,7 @@ select 'error', rtrim(format('upkeep %s %s', t.step, t.item)),
                               'pg_signal_backend.'
          when 'hanging'  then '# Its session may not be ended: let all workers log in as one user, or grant '
                               'pg_signal_backend.'
-         else format(E'# It is tried again at %s; everything else goes on.\n%s',
+         else format(E'# It is tried again at %s; everything else continues.\n%s',
                      worker.said_when(t.retry_at, worker.now()),
                      worker.shell_command('catchment psql -c', 'select * from worker.trouble'))
        end

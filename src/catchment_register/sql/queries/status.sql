@@ -1,4 +1,4 @@
--- What is going on, and what waits.
+-- Running phases, open import jobs and waiting changes.
 select register.is_importing() as is_importing,
        register.is_deriving_statistical_units() as is_deriving_statistical_units,
        register.is_deriving_reports() as is_deriving_reports,

@@ -153,7 +153,7 @@ comment on table lake.round is
   'such rounds came before it.';
 -- advance: the rounds that are not over.
 create index round_open on lake.round (id) where closed_at is null;
--- round_progress: the rounds that go on in the place of one.
+-- round_progress: the rounds that continue in the place of one.
 create index round_moved on lake.round (moved_from) where moved_from is not null;
 
 create table lake.reading (

@@ -23,7 +23,7 @@ comment on column lake.lake.expire_after is
 
 insert into worker.command_registry (command, queue, handler_procedure, dedup, description)
 values ('lake_tick', 'lake_schedule', 'lake.run_tick', '{}',
-        'Opens rounds for dynamic tables that are due, and lets open ones go on.')
+        'Opens rounds for dynamic tables that are due, and lets open ones continue.')
 on conflict do nothing;
 
 -- lake.set_tick says how often, and whether at all.

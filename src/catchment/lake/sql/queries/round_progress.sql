@@ -1,4 +1,4 @@
--- The refreshes of a round, and of the rounds that went on in its place, of each table the last; with the subtasks of
+-- The refreshes of a round, and of the rounds that continued in its place, of each table the last; with the subtasks of
 -- those that are spread.
 with recursive chain as (
   select %(round_id)s::bigint as id

@@ -1,4 +1,4 @@
--- explain_settled: how and when a task has settled, and the lane that it has halted, or that has gone on without it.
+-- explain_settled: how and when a task has settled, and the lane that it has halted, or that has continued without it.
 -- See explain.
 create or replace function worker.explain_settled(
   p_task_id  bigint,
@@ -40,7 +40,7 @@ as $$
                                                  where h.queue_id = t.queue_id
                                                    and h.lane = t.lane
                                                    and h.head_id = t.id))
-                  then '  # run it again, out of turn: its lane has gone on without it'
+                  then '  # run it again, out of turn: its lane has continued without it'
                 else ''
               end
          end

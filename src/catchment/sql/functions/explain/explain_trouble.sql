@@ -1,4 +1,4 @@
--- explain_trouble: upkeep has failed at what would let the task go on, and set it aside until it is tried again. See
+-- explain_trouble: upkeep has failed at what would let the task continue, and set it aside until it is tried again. See
 -- explain.
 create or replace function worker.explain_trouble(
   p_task_id  bigint,

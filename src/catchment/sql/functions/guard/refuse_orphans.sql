@@ -1,6 +1,6 @@
 -- refuse_orphans: no task is deleted that has children or has not settled. Retention deletes whole settled trees.
 --
---   raises  CM007 worker.tasks does not take this write
+--   raises  CM007 worker.tasks does not accept this write
 create or replace function worker.refuse_orphans()
   returns trigger
   language plpgsql security definer set search_path = pg_catalog, pg_temp

@@ -42,7 +42,7 @@ begin
   end if;
   insert into worker.warning (task_id, at, source, message)
   values (v_lane.head_id, worker.now(), 'lane',
-          format('%s went on without it, as %s asked',
+          format('%s continued without it, as %s asked',
                  case p_lane when '' then 'the serial queue ' || p_queue else 'its lane ' || p_lane end, session_user));
   perform worker.advance_lanes(array[(v_lane.head_id, null, v_lane.queue_id, v_lane.lane, false)::worker.lane_head]);
   return v_lane.head_id;

@@ -1,5 +1,5 @@
--- pause_queue: stop claiming on a queue, until a time or until resumed. Running tasks go on. p_by is who asks for it,
--- for people; the login if it is not given.
+-- pause_queue: stop claiming on a queue, until a time or until resumed. Running tasks continue. p_by is who asks for
+-- it, for people; the login if it is not given.
 --
 --   raises  CM003 no such queue is registered; CM018 an option has an invalid value
 create or replace function worker.pause_queue(

@@ -1,6 +1,6 @@
 -- end_by_snooze: leave the handler, with what run_handler has to know in the error.
 --
---   raises  CM041 the attempt ends by a snooze; CM042 no handler is running here
+--   raises  CM041 the attempt ends by a snooze; CM042 the session is not running a handler
 create or replace function worker.end_by_snooze(
   p_until   timestamptz,
   p_reason  text

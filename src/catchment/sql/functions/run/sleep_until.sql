@@ -1,7 +1,8 @@
--- sleep_until: in a SQL handler: go on if that time has come; else end this attempt, as worker.snooze does, and run the
--- task again at that time.
+-- sleep_until: in a SQL handler: continue if that time has come; else end this attempt, as worker.snooze does, and run
+-- the task again at that time.
 --
---   raises  CM040 a task cannot sleep that long; CM041 the attempt ends by a snooze; CM042 no handler is running here
+--   raises  CM040 the time to sleep is invalid; CM041 the attempt ends by a snooze; CM042 the session is not running a
+--           handler
 create or replace function worker.sleep_until(
   p_at      timestamptz,
   p_reason  text default null

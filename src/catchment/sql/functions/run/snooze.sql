@@ -1,7 +1,8 @@
 -- snooze: in a SQL handler: end this attempt, undo what it wrote, and run the task again after the delay. It does not
 -- count as a failure. The function does not return: it raises CM041, which a handler must not catch.
 --
---   raises  CM040 a task cannot sleep that long; CM041 the attempt ends by a snooze; CM042 no handler is running here
+--   raises  CM040 the time to sleep is invalid; CM041 the attempt ends by a snooze; CM042 the session is not running a
+--           handler
 create or replace function worker.snooze(
   p_delay   interval,
   p_reason  text default null

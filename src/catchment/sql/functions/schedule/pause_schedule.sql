@@ -1,4 +1,4 @@
--- pause_schedule: fire a schedule no more, until it is resumed. Tasks that it has made go on.
+-- pause_schedule: fire a schedule no more, until it is resumed. Tasks that it has made continue.
 --
 --   locks   the schedule row
 --   raises  CM018 an option has an invalid value

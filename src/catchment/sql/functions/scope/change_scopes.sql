@@ -4,7 +4,7 @@
 --   waiting -> completed | failed | cancelled, or its join becomes ready
 --   locks   these scope rows by id
 --   returns the tasks settled by closing
---   raises  CM005 the parent takes no more children
+--   raises  CM005 the parent accepts no more children
 --   session sets worker.scope_at
 create or replace function worker.change_scopes(p_changes worker.scope_change[])
   returns worker.settled[]

@@ -1,7 +1,7 @@
 -- count_late: count the late children of this transaction in their scopes.
 --
 --   locks   see follow_through
---   raises  CM005 the parent takes no more children
+--   raises  CM005 the parent accepts no more children
 --   plan    walk
 create or replace function worker.count_late()
   returns void

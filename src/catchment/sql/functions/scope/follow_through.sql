@@ -3,7 +3,7 @@
 -- to count.
 --
 --   locks   scope rows deepest first, then id; then lane rows by key; then gate rows that are free; then ready rows
---   raises  CM005 the parent takes no more children
+--   raises  CM005 the parent accepts no more children
 create or replace function worker.follow_through(
   p_settled  worker.settled[],
   p_changes  worker.scope_change[] default null

@@ -2,7 +2,7 @@
 -- its priority (aged as it was) and arrival on the same queue, unless it asks for another priority. It is cancelled if
 -- the root does not complete. Without p_trace, it continues the trace of the root.
 --
---   raises  CM042 no handler is running here
+--   raises  CM042 the session is not running a handler
 create or replace function worker.follow_up(
   p_command       text,
   p_payload       jsonb default '{}',

@@ -4,7 +4,8 @@
 --
 --   locks   nothing
 --   raises  CM002 no such command is registered; CM004 the payload cannot be stored; CM018 an option has an invalid
---           value; CM024 a command with a limit per key takes no lane; see set_child_mode and enforce_no_grandchildren
+--           value; CM024 a command with a limit per key cannot use a lane; see set_child_mode and
+--           enforce_no_grandchildren
 --   plan    walk_sorted
 create or replace function worker.insert_children(
   p_task              worker.task,

@@ -1,7 +1,7 @@
 -- insert_follow_up: see follow_up; for the attempt of that task, which must run in this session or end in this
 -- transaction.
 --
---   raises  CM042 no handler is running here
+--   raises  CM042 the session is not running a handler
 --   writes  worker.offspring
 --   plan    walk
 create or replace function worker.insert_follow_up(

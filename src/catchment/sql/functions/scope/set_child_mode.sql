@@ -3,8 +3,8 @@
 -- out.
 --
 --   returns the mode
---   raises  CM005 the parent takes no more children; CM011 the task is being cancelled; CM018 an option has an invalid
---           value; CM022 the scope has another policy
+--   raises  CM005 the parent accepts no more children; CM011 the task is being cancelled; CM018 an option has an
+--           invalid value; CM022 the scope has another policy
 --   reads   worker.offspring
 create or replace function worker.set_child_mode(
   p_run               worker.running,

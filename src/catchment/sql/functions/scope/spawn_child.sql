@@ -4,8 +4,8 @@
 -- continues the trace of its parent.
 --
 --   locks   nothing; into an open scope below others: these others, shared
---   raises  CM005 the parent takes no more children; CM006 the child would be too deep; CM011 the task is being
---           cancelled; CM021 there is no task to belong to; CM022 the scope has another policy; what insert_task raises
+--   raises  CM005 the parent accepts no more children; CM006 the child would be too deep; CM011 the task is being
+--           cancelled; CM021 there is no parent task; CM022 the scope has another policy; what insert_task raises
 --   plan    walk
 create or replace function worker.spawn_child(
   p_command           text,

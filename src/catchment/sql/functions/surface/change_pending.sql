@@ -1,10 +1,10 @@
 -- change_pending: another payload, priority or due time for a task that has never been tried. Put off, it leaves its
--- lane, its serial line or its limit, which go on without it; it enters again when it is due. With a payload that comes
--- under another limit it waits at that one.
+-- lane, its serial line or its limit, which continue without it; it enters again when it is due. With a payload that
+-- comes under another limit it waits at that one.
 --
 --   locks   the scope row of its parent or its lane row if it may leave them; its ready or blocked row; then its gate
 --           row if it is free
---   raises  CM004 the payload cannot be stored; CM007 worker.tasks does not take this write; CM018 an option has an
+--   raises  CM004 the payload cannot be stored; CM007 worker.tasks does not accept this write; CM018 an option has an
 --           invalid value
 --   plan    walk
 create or replace function worker.change_pending(

@@ -2,7 +2,7 @@
 --
 --   returns ready, or the reason why it is blocked
 --   locks   its ready or blocked row; waits for it
---   raises  CM007 worker.tasks does not take this write
+--   raises  CM007 worker.tasks does not accept this write
 create or replace function worker.hold_pending(
   p_task_id   bigint,
   p_priority  integer

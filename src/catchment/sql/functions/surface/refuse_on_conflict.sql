@@ -1,7 +1,7 @@
 -- refuse_on_conflict: the error of an INSERT with an ON CONFLICT clause that is not supported. Without a command: it
 -- has a target.
 --
---   raises  CM007 worker.tasks does not take this write
+--   raises  CM007 worker.tasks does not accept this write
 create or replace function worker.refuse_on_conflict(p_command text default null)
   returns void
   language plpgsql set search_path = pg_catalog, pg_temp

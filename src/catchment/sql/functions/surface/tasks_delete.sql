@@ -1,6 +1,6 @@
 -- tasks_delete: history goes by retention, work goes by cancelling.
 --
---   raises  CM007 worker.tasks does not take this write
+--   raises  CM007 worker.tasks does not accept this write
 create or replace function worker.tasks_delete()
   returns trigger
   language plpgsql set search_path = pg_catalog, pg_temp

@@ -2,7 +2,7 @@
 -- -1, see tasks_on_conflict) the command must declare dedup: the new task then joins the pending one, as without the
 -- clause.
 --
---   raises  CM007 worker.tasks does not take this write
+--   raises  CM007 worker.tasks does not accept this write
 create or replace function worker.tasks_insert()
   returns trigger
   language plpgsql security definer set search_path = pg_catalog, pg_temp

@@ -4,7 +4,7 @@
 -- docs/design/0028-on-conflict-is-found-by-the-planner.md.
 --
 --   returns -1 if it does, else null
---   raises  CM007 worker.tasks does not take this write
+--   raises  CM007 worker.tasks does not accept this write
 create or replace function worker.tasks_on_conflict()
   returns bigint
   language plpgsql immutable set search_path = pg_catalog, pg_temp

@@ -2,7 +2,7 @@
 -- (pending).
 --
 --   locks   the task's ready or blocked row
---   raises  CM007 worker.tasks does not take this write
+--   raises  CM007 worker.tasks does not accept this write
 create or replace function worker.tasks_update()
   returns trigger
   language plpgsql security definer set search_path = pg_catalog, pg_temp

@@ -4,7 +4,7 @@
 --
 --   processing -> completed; ready -> processing
 --   locks   see complete_tasks; then ready rows that are free
---   returns one row with the ids of the tasks completed, then a row for each task that goes on
+--   returns one row with the ids of the tasks completed, then a row for each task that continues
 --   plan    walk_sorted
 create or replace function worker.complete_and_go_on(
   p_worker_id  bigint,

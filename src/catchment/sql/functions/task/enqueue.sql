@@ -3,7 +3,7 @@
 -- nothing else, is one statement; insert_task does the rest.
 --
 --   raises  CM002 no such command is registered; CM004 the payload cannot be stored; CM018 an option has an invalid
---           value; CM024 a command with a limit per key takes no lane
+--           value; CM024 a command with a limit per key cannot use a lane
 --   plan    probe
 create or replace function worker.enqueue(
   p_command       text,

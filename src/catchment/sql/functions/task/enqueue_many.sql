@@ -3,7 +3,7 @@
 --
 --   returns the ids, in the order of the payloads
 --   raises  CM002 no such command is registered; CM004 the payload cannot be stored; CM018 an option has an invalid
---           value; CM024 a command with a limit per key takes no lane
+--           value; CM024 a command with a limit per key cannot use a lane
 --   plan    walk
 create or replace function worker.enqueue_many(
   p_command       text,

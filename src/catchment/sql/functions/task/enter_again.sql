@@ -1,5 +1,5 @@
--- enter_again: make room for a retried task: its halted lane goes on with it, its open parent counts it again, and what
--- was folded into it shares its fate again.
+-- enter_again: make room for a retried task: its halted lane continues with it, its open parent counts it again, and
+-- what was folded into it shares its fate again.
 --
 --   locks   the parent's scope row; the lane row
 --   raises  CM008 the task cannot be retried

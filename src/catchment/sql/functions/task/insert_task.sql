@@ -2,7 +2,7 @@
 --
 --   locks   nothing that another transaction waits for; a merge takes the row of its twin only if it is free
 --   raises  CM002 no such command is registered; CM004 the payload cannot be stored; CM018 an option has an invalid
---           value; CM020 a value does not fit its merge rule; CM024 a command with a limit per key takes no lane
+--           value; CM020 a value does not fit its merge rule; CM024 a command with a limit per key cannot use a lane
 --   writes  worker.late_child
 --   session sets worker.late
 --   plan    walk

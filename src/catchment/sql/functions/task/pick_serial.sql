@@ -33,7 +33,7 @@ begin
 
   loop
     if v_lane.head_id is not null then
-      -- Held: only the head itself may go on, when its retry is due or its worker died.
+      -- Held: only the head itself may continue, when its retry is due or its worker died.
       select r.ctid as row_id, r.kind, r.id, r.band into v_next
         from worker.ready as r
        where r.id = v_lane.head_id

@@ -1,4 +1,4 @@
--- requeue: attempts whose task goes on. A retry waits for its backoff, an interrupted task goes first among equals, a
+-- requeue: attempts whose task continues. A retry waits for its backoff, an interrupted task goes first among equals, a
 -- released one stands where it stood, or waits as long as was asked, and has used no attempt. One that snoozes waits as
 -- long as its handler asked: it has been started, and has not failed. Each keeps its place, and its lane stays held.
 --

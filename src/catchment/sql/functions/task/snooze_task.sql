@@ -3,7 +3,7 @@
 --
 --   processing -> pending
 --   locks   see settle
---   raises  CM001 the claim was lost; CM040 a task cannot sleep that long
+--   raises  CM001 the claim was lost; CM040 the time to sleep is invalid
 create or replace function worker.snooze_task(
   p_task_id  bigint,
   p_fence    bigint,

@@ -1,6 +1,6 @@
 -- check_snooze: refuse a time that no task can sleep until. One that has just passed means: as soon as possible.
 --
---   raises  CM040 a task cannot sleep that long
+--   raises  CM040 the time to sleep is invalid
 create or replace function worker.check_snooze(p_until timestamptz)
   returns void
   language plpgsql stable set search_path = pg_catalog, pg_temp

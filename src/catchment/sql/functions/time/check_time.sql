@@ -1,5 +1,5 @@
--- check_time: when a task may be due, a queue go on, a schedule fire. Beyond these years programs cannot read the time,
--- and infinity cannot be counted with.
+-- check_time: when a task may be due, a queue continue, a schedule fire. Beyond these years programs cannot read the
+-- time, and infinity cannot be counted with.
 --
 --   returns false, so that it can stand in a condition
 --   raises  CM018 an option has an invalid value

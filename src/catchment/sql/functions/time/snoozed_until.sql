@@ -1,5 +1,5 @@
--- snoozed_until: when a snoozing task goes on: the time (until) or the delay (retry_after) that its handler asked for,
--- by the clock of the engine. At least 100 ms from now, so that a handler that snoozes without end does not keep a
+-- snoozed_until: when a snoozing task continues: the time (until) or the delay (retry_after) that its handler asked
+-- for, by the clock of the engine. At least 100 ms from now, so that a handler that snoozes without end does not keep a
 -- worker busy; at most 100 years; a minute if what was asked cannot be read.
 create or replace function worker.snoozed_until(
   p_error  jsonb,

@@ -8,7 +8,7 @@ as $$
    where b.round_id is not null
      and not exists (select from register.round as r where r.id = b.round_id and r.state = 'open')
   union all
-  select 'an open round has a task that goes on with it', format('round %s', r.id)
+  select 'an open round has a task that continues with it', format('round %s', r.id)
     from register.round as r
    where r.state = 'open'
      and not exists (select from worker.tasks as t

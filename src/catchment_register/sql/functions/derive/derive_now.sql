@@ -1,5 +1,5 @@
 -- derive_now: derive everything in this transaction, without tasks: the same functions in the same order. Scope units
--- stops at the published units and leaves the reports behind; all goes on to the reports, which are rebuilt. For
+-- stops at the published units and leaves the reports behind; all continues with the reports, which are rebuilt. For
 -- checks, and for registers small enough; it takes what was logged along.
 --
 --   raises  CM018 an option has an invalid value; RG014 another round is open

@@ -1,7 +1,7 @@
 -- check_changes: an edit is about a unit that exists, and an object of words and values. A number counts as its text,
 -- true and false are values of statistics of that type.
 --
---   raises  RG008 the edit cannot be made as asked; RG024 no single unit is meant
+--   raises  RG008 the edit is invalid; RG024 the identifier matches no unit or several
 create or replace function register.check_changes(
   p_unit_type  text,
   p_unit_id    integer,

@@ -3,8 +3,8 @@
 -- other legal unit is. An enterprise that nothing belongs to any more is deleted. Returns the enterprise.
 --
 --   locks   the legal unit
---   raises  RG008 the edit cannot be made as asked; RG019 several units could be the next primary one; RG022 the period
---           is invalid; RG024 no single unit is meant
+--   raises  RG008 the edit is invalid; RG019 several units could be the next primary one; RG022 the period
+--           is invalid; RG024 the identifier matches no unit or several
 create or replace function register.connect_legal_unit(
   p_legal_unit_id  integer,
   p_enterprise_id  integer default null,

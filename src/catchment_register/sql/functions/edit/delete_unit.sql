@@ -3,7 +3,7 @@
 -- one other unit remains, that becomes primary.
 --
 --   locks   the unit
---   raises  RG003 something that belongs to the row needs that time; RG008 the edit cannot be made as asked; RG019
+--   raises  RG003 other rows depend on the row in that period; RG008 the edit is invalid; RG019
 --           several units could be the next primary one
 create or replace function register.delete_unit(
   p_unit_type  text,

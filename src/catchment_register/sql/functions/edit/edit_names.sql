@@ -1,7 +1,7 @@
 -- edit_names: set or take away identifiers and tags of a unit; returns the changes that are about something else.
 -- tag_path adds a tag; empty, it takes all tags away.
 --
---   raises  RG008 the edit cannot be made as asked
+--   raises  RG008 the edit is invalid
 create or replace function register.edit_names(
   p_owner    text,
   p_unit_id  integer,

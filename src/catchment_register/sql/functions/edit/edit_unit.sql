@@ -5,8 +5,8 @@
 -- no dates.
 --
 --   locks   the unit
---   raises  RG004 the code is not in its list; RG008 the edit cannot be made as asked; RG017 the value does not fit its
---           column; RG022 the period is invalid; RG024 no single unit is meant; what the guards raise
+--   raises  RG004 the code is not in its list; RG008 the edit is invalid; RG017 the value does not fit its
+--           column; RG022 the period is invalid; RG024 the identifier matches no unit or several; what the guards raise
 create or replace function register.edit_unit(
   p_unit_type    text,
   p_unit_id      integer,

@@ -3,7 +3,7 @@
 -- the register has it. Where it was the primary one and one other unit remains, that becomes primary.
 --
 --   locks   establishments, then the legal unit
---   raises  RG008 the edit cannot be made as asked; RG019 several units could be the next primary one; RG022 the period
+--   raises  RG008 the edit is invalid; RG019 several units could be the next primary one; RG022 the period
 --           is invalid
 create or replace function register.end_unit(
   p_unit_type  text,

@@ -1,6 +1,6 @@
 -- find_unit: the unit that a text names: legal_unit/17, tax_ident:123, or 123 if only one unit has such an identifier.
 --
---   raises  RG024 no single unit is meant
+--   raises  RG024 the identifier matches no unit or several
 create or replace function register.find_unit(
   p_text            text,
   out unit_type     text,

@@ -1,6 +1,6 @@
 -- refuse_edit: an edit cannot do what was asked.
 --
---   raises  RG008 the edit cannot be made as asked; another code that is given
+--   raises  RG008 the edit is invalid; another code that is given
 create or replace function register.refuse_edit(
   p_message  text,
   p_hint     text default '',

@@ -1,9 +1,9 @@
 -- relate: a legal unit influences another one for some time.
 --
 --   locks   both units
---   raises  RG002 what the row belongs to is missing in its time; RG004 the code is not in its list; RG005 two units
---           are primary at once; RG008 the edit cannot be made as asked; RG017 the value does not fit its column; RG022
---           the period is invalid
+--   raises  RG002 the unit that the row belongs to does not cover its period; RG004 the code is not in its list; RG005
+--           two units are primary at the same time; RG008 the edit is invalid; RG017 the value does not fit its column;
+--           RG022 the period is invalid
 create or replace function register.relate(
   p_influencing_id  integer,
   p_influenced_id   integer,

@@ -1,7 +1,7 @@
 -- set_primary: a unit is the primary one of what it belongs to for some time; the others are not.
 --
 --   locks   the unit
---   raises  RG008 the edit cannot be made as asked; RG022 the period is invalid
+--   raises  RG008 the edit is invalid; RG022 the period is invalid
 create or replace function register.set_primary(
   p_unit_type    text,
   p_unit_id      integer,

@@ -1,6 +1,6 @@
 -- unit_times: when a unit is there within a period, as rows of its slices' times put together.
 --
---   raises  RG008 the edit cannot be made as asked; RG022 the period is invalid
+--   raises  RG008 the edit is invalid; RG022 the period is invalid
 create or replace function register.unit_times(
   p_unit_type    text,
   p_unit_id      integer,

@@ -1,7 +1,7 @@
 -- unrelate: a legal unit does not influence another one for some time; without a type, in no way.
 --
 --   locks   both units
---   raises  RG008 the edit cannot be made as asked; RG022 the period is invalid
+--   raises  RG008 the edit is invalid; RG022 the period is invalid
 create or replace function register.unrelate(
   p_influencing_id  integer,
   p_influenced_id   integer,

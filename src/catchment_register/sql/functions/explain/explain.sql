@@ -3,7 +3,7 @@
 -- find_subject. Of the tasks that bring it up to date, it says what worker.explain says. It looks at a bounded number
 -- of rows, and takes no lock.
 --
---   raises  RG024 no single unit is meant
+--   raises  RG024 the identifier matches no unit or several
 create or replace function register.explain(p_of text default null)
   returns setof worker.condition
   language plpgsql stable security definer set search_path = pg_catalog, pg_temp

@@ -3,7 +3,7 @@
 -- published and no longer in the base data. A unit comes with all that it is made from: changes go upwards only, see
 -- effective_units.
 --
---   raises  RG024 no single unit is meant
+--   raises  RG024 the identifier matches no unit or several
 --   plan    indexed
 create or replace function register.find_subject(p_of text)
   returns register.subject

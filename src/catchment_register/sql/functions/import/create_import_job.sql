@@ -4,7 +4,7 @@
 -- definition's.
 --
 --   absent -> waiting_for_upload
---   raises  RG011 the import job cannot be made as asked; RG022 the period is invalid
+--   raises  RG011 the import job is invalid; RG022 the period is invalid
 create or replace function register.create_import_job(
   p_definition   text,
   p_slug         text default null,

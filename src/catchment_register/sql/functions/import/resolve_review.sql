@@ -1,5 +1,5 @@
 -- resolve_review: a job that waits for review has been reviewed. Rejected, nothing of it is imported and its rows stay
--- to be looked at; approved, its rows without errors go in. Jobs that were held up go on in their order.
+-- to be looked at; approved, its rows without errors go in. Jobs that were held up continue in their order.
 --
 --   waiting_for_review -> approved | rejected
 --   raises  RG012 the import job is in another state; RG013 there is no such import job

@@ -1,5 +1,5 @@
--- give_back: a round that cannot go on leaves the changes it took to the next one. What it has published stays, and so
--- do differences that reports have not applied: the next round's reports take them in.
+-- give_back: a round that cannot continue leaves the changes it took to the next one. What it has published stays, and
+-- so do differences that reports have not applied: the next round's reports take them in.
 --
 --   open -> broken
 --   writes  register.collect_request

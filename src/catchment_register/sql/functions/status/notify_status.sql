@@ -1,4 +1,4 @@
--- notify_status: tell listeners of worker_status what is going on, as three booleans.
+-- notify_status: notify listeners of worker_status whether imports and derivations are active, as three booleans.
 create or replace function register.notify_status()
   returns void
   language sql security definer set search_path = pg_catalog, pg_temp

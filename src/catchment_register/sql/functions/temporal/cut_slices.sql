@@ -2,7 +2,7 @@
 -- these values, as {"type": "primary"}. Tells how many slices were there.
 --
 --   locks   the slices
---   raises  RG003 something that belongs to the row needs that time
+--   raises  RG003 other rows depend on the row in that period
 create or replace function register.cut_slices(
   p_table        text,
   p_owner        text,

@@ -3,7 +3,7 @@
 --
 -- locks   nothing more: the changed slices are locked by their change, and a session that adds a child locks them first
 --           (guard_parent)
---   raises  RG003 something that belongs to the row needs that time; RG007 the transaction is not read committed
+--   raises  RG003 other rows depend on the row in that period; RG007 the transaction is not read committed
 --   plan    no_jit, indexed, hashed
 create or replace function register.guard_children()
   returns trigger

@@ -2,7 +2,8 @@
 -- table it names.
 --
 --   locks   the owners' rows against their deletion, by id
---   raises  RG002 what the row belongs to is missing in its time; RG007 the transaction is not read committed
+--   raises  RG002 the unit that the row belongs to does not cover its period; RG007 the transaction is not read
+--           committed
 --   plan    no_jit, indexed, hashed
 create or replace function register.guard_owner()
   returns trigger

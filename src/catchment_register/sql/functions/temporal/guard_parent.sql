@@ -4,7 +4,8 @@
 --
 --   locks   the parents' rows, by id: sessions that add slices to one parent take turns, and a parent does
 --           not shrink meanwhile
---   raises  RG002 what the row belongs to is missing in its time; RG007 the transaction is not read committed
+--   raises  RG002 the unit that the row belongs to does not cover its period; RG007 the transaction is not read
+--           committed
 --   plan    no_jit, indexed, hashed
 create or replace function register.guard_parent()
   returns trigger

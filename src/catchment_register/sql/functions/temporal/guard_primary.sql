@@ -2,7 +2,7 @@
 -- the flag and the column that says to whom a row belongs. Rows of one owner are serialised by the owner's row, which
 -- guard_parent locks.
 --
---   raises  RG005 two units are primary at once
+--   raises  RG005 two units are primary at the same time
 --   plan    no_jit, indexed, hashed
 create or replace function register.guard_primary()
   returns trigger

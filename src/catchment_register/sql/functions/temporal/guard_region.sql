@@ -1,6 +1,6 @@
 -- guard_region: an address abroad has no region: regions are those of the home country.
 --
---   raises  RG018 an address abroad has no region
+--   raises  RG018 an address abroad cannot have a region
 --   plan    no_jit
 create or replace function register.guard_region()
   returns trigger

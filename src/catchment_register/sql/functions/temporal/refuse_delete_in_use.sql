@@ -1,7 +1,7 @@
 -- refuse_delete_in_use: a row that others name stays. Arguments are pairs of a table and the column that names us. The
 -- deleted rows are locked by their deletion, and a session that names one locks it first.
 --
---   raises  RG006 others name the row; RG007 the transaction is not read committed
+--   raises  RG006 other rows refer to the row; RG007 the transaction is not read committed
 --   plan    no_jit
 create or replace function register.refuse_delete_in_use()
   returns trigger

@@ -3,7 +3,7 @@
 -- a definition into force, {"drop": 5} removes a table, {"rename": 5} gives it its new name. A writer that is not the
 -- newest is refused, and nothing of its commit happens. Commits without such a note pass.
 --
---   raises  CM015 the lake does not take this commit
+--   raises  CM015 the commit to the lake is refused
 --   locks   the refresh row, then the frontier row, then the table's
 create or replace function lake.guard()
   returns trigger

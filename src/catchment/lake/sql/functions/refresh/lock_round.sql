@@ -1,4 +1,4 @@
--- lock_round: lock the round of a refresh. Every function that lets a round go on after a change to one of its
+-- lock_round: lock the round of a refresh. Every function that lets a round continue after a change to one of its
 -- refreshes takes this lock first: advance holds the round while it waits for refresh rows.
 --
 --   locks   the row of the round

@@ -2,7 +2,7 @@
 --
 --   PUBLISHING -> PUBLISHED
 --   locks   the refresh row, then the frontier row
---   raises  CM015 the lake does not take this commit
+--   raises  CM015 the commit to the lake is refused
 create or replace function lake.move_frontier(
   p_refresh_id  bigint,
   p_fence       bigint

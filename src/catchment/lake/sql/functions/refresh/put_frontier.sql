@@ -2,7 +2,7 @@
 -- is where it was before; where that has expired, and for a table that was never filled, where the refresh found it.
 --
 --   locks   the frontier row
---   raises  CM015 the lake does not take this commit
+--   raises  CM015 the commit to the lake is refused
 create or replace function lake.put_frontier(p_refresh lake.refresh)
   returns void
   language plpgsql set search_path = pg_catalog, pg_temp

@@ -2,7 +2,7 @@
 -- a direct caller gets the code. No text may hold a word on which DuckLake tries a commit again: conflict, unique,
 -- primary key, concurrent.
 --
---   raises  CM015 the lake does not take this commit
+--   raises  CM015 the commit to the lake is refused
 create or replace function lake.veto(p_text text)
   returns void
   language plpgsql set search_path = pg_catalog, pg_temp

@@ -1,5 +1,5 @@
 -- tick: what the schedule of dynamic tables does again and again: see what the lake's new snapshots have touched, let
--- open rounds go on, and open a round for the tables that are due. Connected tables come together, at one snapshot;
+-- open rounds continue, and open a round for the tables that are due. Connected tables come together, at one snapshot;
 -- where one of them is still being refreshed, all of them wait for the next turn.
 --
 --   returns {"head", "due", "round_id"}, or {"busy": 1} when another session runs it

@@ -4,7 +4,7 @@
 --
 --   creating | active | suspended | dropping -> active; a suspended one stays so
 --   locks   the table's row, then its frontier
---   raises  CM015 the lake does not take this commit
+--   raises  CM015 the commit to the lake is refused
 create or replace function lake.activate_table(
   p_dt_id       bigint,
   p_generation  integer

@@ -3,7 +3,7 @@
 --
 --   any -> dropping
 --   locks   the table's row
---   raises  CM029 other dynamic tables read it
+--   raises  CM029 other dynamic tables read the table
 create or replace function lake.drop_table(p_dt_id bigint)
   returns void
   language plpgsql security definer set search_path = pg_catalog, pg_temp

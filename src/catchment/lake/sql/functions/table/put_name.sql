@@ -2,7 +2,7 @@
 -- view.
 --
 --   locks   the table's row
---   raises  CM015 the lake does not take this commit
+--   raises  CM015 the commit to the lake is refused
 create or replace function lake.put_name(p_dt_id bigint)
   returns void
   language plpgsql set search_path = pg_catalog, pg_temp

@@ -1,7 +1,7 @@
 -- refuse_if_read: refuse to change a dynamic table that others read. p_message has a place for its name and for theirs.
 --
 --   locks   the table's row
---   raises  CM029 other dynamic tables read it
+--   raises  CM029 other dynamic tables read the table
 create or replace function lake.refuse_if_read(
   p_dt_id    bigint,
   p_message  text,

@@ -3,7 +3,7 @@
 --
 --   dropping -> gone
 --   locks   the table's row
---   raises  CM015 the lake does not take this commit
+--   raises  CM015 the commit to the lake is refused
 create or replace function lake.remove_table(p_dt_id bigint)
   returns void
   language plpgsql security definer set search_path = pg_catalog, pg_temp

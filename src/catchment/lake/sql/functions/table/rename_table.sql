@@ -2,8 +2,8 @@
 -- under the commit lock.
 --
 --   locks   the table's row
---   raises  CM014 a dynamic table of this name exists; CM029 other dynamic tables read it; CM030 the dynamic table is
---           being created, replaced or dropped
+--   raises  CM014 a dynamic table of this name exists; CM029 other dynamic tables read the table; CM030 the dynamic
+--           table is being created, replaced or dropped
 create or replace function lake.rename_table(
   p_dt_id   bigint,
   p_schema  text,

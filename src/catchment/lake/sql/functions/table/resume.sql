@@ -3,7 +3,7 @@
 --   suspended -> active
 --   returns the ids that were resumed
 --   locks   the rows of these tables by id
---   raises  CM031 a table that it reads is suspended
+--   raises  CM031 a source of the table is suspended
 create or replace function lake.resume(p_dt_id bigint)
   returns bigint[]
   language plpgsql security definer set search_path = pg_catalog, pg_temp
