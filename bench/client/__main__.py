@@ -2,8 +2,8 @@
 
 python -m bench.client [--quick] [meet]
 
-``meet`` measures enqueue alone, beside a bare server: one prepared INSERT of one row, and its commit, per task. What a
-client reaches depends on the disk, so read the ratio.
+``meet`` measures enqueue alone, beside a bare server: one prepared INSERT of one row, and its commit, per task; and the
+SQL function through libpq, which is all that a client could reach. Both depend on the disk, so read the ratios.
 """
 
 from __future__ import annotations
@@ -104,6 +104,14 @@ def meetings(dsn: str, *, quick: bool) -> None:
             for _ in range(calls // 4):
                 bare.execute("insert into bench.bare (payload) values ('{}') returning id", prepare=True)
 
+        nothing.sync.enqueue()  # registers the command
+        bare.pgconn.prepare(b"enqueue", b"select worker.enqueue($1, $2::jsonb)")
+
+        def function() -> None:
+            for _ in range(calls // 4):
+                answer = bare.pgconn.exec_prepared(b"enqueue", [b"no_op", b"{}"])
+                assert answer.ntuples == 1, answer.error_message
+
         def alone() -> None:
             asyncio.run(_callers(nothing, 1, calls // 4))
 
@@ -121,6 +129,7 @@ def meetings(dsn: str, *, quick: bool) -> None:
 
         parts: dict[str, tuple[Callable[[], None], int, str]] = {
             "bare server, one INSERT and commit each": (probe, calls // 4, ""),
+            "worker.enqueue through libpq, one session": (function, calls // 4, ""),
             "await enqueue, one caller": (alone, calls // 4, ">= 3,200"),
             "sync.enqueue, one thread": (alone_in_a_thread, calls // 4, ">= 3,200"),
             f"await enqueue, {CALLERS} callers": (coroutines, calls, ">= 12,000"),

@@ -54,6 +54,10 @@ class Fleet:
             self.workers.append(subprocess.Popen(argv, env=self.environment | settings | slot))
             self.started += 1
 
+    def start_bare(self) -> None:
+        """A process that is no worker, see ``bare``."""
+        self.workers.append(subprocess.Popen([sys.executable, "-m", "bench.worker.bare"], env=self.environment))
+
     def kill_one(self, **settings: str) -> None:
         """kill -9 one of them, and start another."""
         victim = self.workers.pop(random.randrange(len(self.workers)))
