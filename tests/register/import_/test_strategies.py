@@ -187,6 +187,24 @@ def test_of_rows_that_overlap_the_later_one_wins_and_the_earlier_one_says_so(reg
     assert [row["name"] for row in found] == ["Unit 1", "first", "second", "first", "third", "first"]
 
 
+def test_rows_of_units_that_are_all_new_overlap_as_well(reg: Register) -> None:
+    cells = [
+        ("1", "first", "2020-01-01", ""),
+        ("1", "second", "2021-01-01", "2021-12-31"),
+        ("2", "follows", "2021-01-01", ""),
+        ("2", "first", "2020-01-01", "2020-12-31"),
+    ]
+    columns = ("tax_ident", "name", "valid_from", "valid_to")
+    rows = [{**dict(zip(columns, row, strict=True)), "email_address": "e", "employees": "3"} for row in cells]
+    job = reg.import_rows("legal_unit", rows)
+    assert reg.import_errors(job) == {}
+    assert [row[1] for row in names(reg)] == ["first", "second", "first", "first", "follows"]
+    for table in ("contact", "stat_for_unit"):
+        found = reg.rows(f"select valid_from, valid_until from register.{table}")
+        assert [(r["valid_from"], r["valid_until"]) for r in found] == [(date(2020, 1, 1), date.max)] * 2
+    reg.check()
+
+
 def test_statistics_go_to_legal_units_and_to_establishments(reg: Register) -> None:
     reg.lu("1", "2020-01-01", employees=1)
     reg.es("11", "1", "2020-01-01", employees=2)

@@ -12,21 +12,23 @@ create or replace function register.import_process_rows(
   language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_job     register.import_job;
-  v_args    jsonb;
-  v_kind    text;
-  v_mode    text;
-  v_is_new  boolean;
-  v_is_mine boolean;
+  v_job       register.import_job;
+  v_args      jsonb;
+  v_kind      text;
+  v_mode      text;
+  v_is_new    boolean;
+  v_is_single boolean;
+  v_is_mine   boolean;
 begin
   select j.* into v_job from register.import_job as j where j.id = p_job_id;
-  select coalesce(bool_and(d.is_new), false) into v_is_new
+  select coalesce(bool_and(d.is_new), false), count(*) = count(distinct d.unit_id) into v_is_new, v_is_single
     from register.import_data as d
    where d.job_id = p_job_id and d.batch_seq = p_batch_seq and not d.has_error;
   v_args := jsonb_build_object('job_id', p_job_id, 'batch_seq', p_batch_seq, 'first', p_first, 'last', p_last,
                                'edit_by', v_job.created_by, 'note', v_job.note,
                                'country_id', v_job.snapshot -> 'country_id',
-                               'types', to_jsonb(register.ident_type_ids(p_job_id)), 'is_new', v_is_new);
+                               'types', to_jsonb(register.ident_type_ids(p_job_id)), 'is_new', v_is_new,
+                               'is_single', v_is_single);
   v_mode := case when v_job.snapshot ->> 'strategy' in ('insert_or_update', 'update_only') then 'update'
                  else 'replace' end;
   v_kind := v_job.snapshot ->> 'mode';

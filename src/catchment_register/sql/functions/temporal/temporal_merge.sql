@@ -2,7 +2,8 @@
 -- update: it says what it has a value for. Rows are taken in the order of row_no, so a later one wins where two
 -- overlap. Time that no row covers stays as it is; a slice that would say what is there already is not touched.
 -- p_keeps: columns that the old slice decides; p_clears: columns that become null. p_is_new: nobody knows the owners
--- yet, so no slice of theirs is looked for.
+-- yet, so no slice of theirs is looked for. If p_args says is_single besides, no key has two rows in the source: all of
+-- it is inserted as it is.
 --
 -- p_source is a SELECT of ours over $1 (p_args) that yields row_no, the owner, the key columns, valid_from,
 -- valid_until, the data columns, edit_at, edit_by and edit_comment. Only the owner of the schema may call this.
@@ -37,6 +38,12 @@ begin
                                      from unnest(p_owner || v_table.key_columns || v_table.data_columns
                                                  || '{valid_from,valid_until,edit_at,edit_by,edit_comment}') as c),
                                                  ', ');
+  if p_is_new and coalesce((p_args ->> 'is_single')::boolean, false) then
+    execute format('insert into register.%I (%s) select %s from (%s) as s', p_table, v_names, v_names, p_source)
+      using p_args;
+    get diagnostics v_inserted = row_count;
+    return jsonb_build_object('inserted', v_inserted, 'deleted', 0);
+  end if;
   select string_agg(format('t.%I is null and', o), ' ') into v_other
     from unnest(v_table.owner_columns) as o
    where o <> p_owner;
