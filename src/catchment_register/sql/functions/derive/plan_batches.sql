@@ -1,7 +1,8 @@
 -- plan_batches: cut what a round has to derive into batches that share no unit: whole groups of connected enterprises,
 -- largest first, about settings.batch_enterprises in each; in a round over all, then the enterprises that share
--- nothing; then power groups, in at most 64. Notes units that have gone from the base tables as batch 0, so that what
--- is published of them goes too.
+-- nothing, four times as many in each, since there is work for all sessions and each batch has a price; then power
+-- groups, in at most 64. Notes units that have gone from the base tables as batch 0, so that what is published of them
+-- goes too.
 --
 --   reads   pg_temp.p_group
 --   plan    no_jit
@@ -10,6 +11,7 @@ create or replace function register.plan_batches(p_round_id bigint)
   language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
+  c_all    constant integer := 4;
   v_round  register.round;
   v_size   integer := (select s.batch_enterprises from register.settings as s);
   v_groups integer[];
@@ -50,7 +52,7 @@ begin
   if v_round.kind = 'all' then
     return query
     select v_count + e.seq, range_agg(int4range(e.id, e.id, '[]')), '{}'::int4multirange
-      from (select n.id, 1 + ((row_number() over (order by n.id) - 1) / v_size)::integer as seq
+      from (select n.id, 1 + ((row_number() over (order by n.id) - 1) / (v_size * c_all))::integer as seq
               from register.enterprise as n
              where not exists (select from pg_temp.p_group as g where g.enterprise_id = n.id)) as e
      group by e.seq

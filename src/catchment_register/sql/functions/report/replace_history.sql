@@ -11,32 +11,36 @@ create or replace function register.replace_history(
   language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_name     text := register.history_name(p_report);
-  v_deleted   integer;
-  v_updated   integer;
-  v_inserted  integer;
+  v_name       text := register.history_name(p_report);
+  v_is_filled  boolean;
+  v_deleted    integer := 0;
+  v_updated    integer := 0;
+  v_inserted   integer;
 begin
-  execute format($sql$
-    delete from register.%I_row as p
-     where not exists (
-       select from register.statistical_history_staging as s
-        where s.round_id = $1
-          and s.facet_key = p.facet_key
-          and s.year * 100 + coalesce(s.month, 0) = p.year * 100 + coalesce(p.month, 0))
-    $sql$, v_name) using p_round_id;
-  get diagnostics v_deleted = row_count;
-  execute format($sql$
-    update register.%I_row as p
-       set unit_count = s.unit_count, measures = s.measures, moments = s.moments, value_counts = s.value_counts
-      from register.statistical_history_staging as s
-     where s.round_id = $1
-       and p.facet_key = s.facet_key
-       and p.year * 100 + coalesce(p.month, 0) = s.year * 100 + coalesce(s.month, 0)
-       and (p.unit_count, p.measures, p.moments, p.value_counts)
-           is distinct from
-           (s.unit_count, s.measures, s.moments, s.value_counts)
-    $sql$, v_name) using p_round_id;
-  get diagnostics v_updated = row_count;
+  execute format('select exists (select from register.%I_row)', v_name) into v_is_filled;
+  if v_is_filled then
+    execute format($sql$
+      delete from register.%I_row as p
+       where not exists (
+         select from register.statistical_history_staging as s
+          where s.round_id = $1
+            and s.facet_key = p.facet_key
+            and s.year * 100 + coalesce(s.month, 0) = p.year * 100 + coalesce(p.month, 0))
+      $sql$, v_name) using p_round_id;
+    get diagnostics v_deleted = row_count;
+    execute format($sql$
+      update register.%I_row as p
+         set unit_count = s.unit_count, measures = s.measures, moments = s.moments, value_counts = s.value_counts
+        from register.statistical_history_staging as s
+       where s.round_id = $1
+         and p.facet_key = s.facet_key
+         and p.year * 100 + coalesce(p.month, 0) = s.year * 100 + coalesce(s.month, 0)
+         and (p.unit_count, p.measures, p.moments, p.value_counts)
+             is distinct from
+             (s.unit_count, s.measures, s.moments, s.value_counts)
+      $sql$, v_name) using p_round_id;
+    get diagnostics v_updated = row_count;
+  end if;
   execute format($sql$
     insert into register.%I_row
            (resolution, year, month, facet_key, unit_type, primary_activity_category_path,
