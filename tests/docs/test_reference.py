@@ -12,6 +12,7 @@ from pydantic.fields import FieldInfo
 
 import catchment
 import catchment.lake
+from catchment.model.settings import Settings
 from catchment.runtime.ray.settings import RaySettings
 from catchment.runtime.settings import WorkerSettings
 from catchment.sql import ENGINE
@@ -105,10 +106,11 @@ def _default(name: str, field: FieldInfo) -> str:
     return {None: "none", True: "true"}.get(field.default, str(field.default))
 
 
-def test_every_setting_of_a_worker_is_listed_with_its_limits() -> None:
-    table = page("settings.md").split("## Worker\n")[1].split("## ")[0]
+@pytest.mark.parametrize(("title", "kind"), [("Worker", WorkerSettings), ("Ray", RaySettings)])
+def test_every_setting_of_a_worker_is_listed_with_its_limits(title: str, kind: type[Settings]) -> None:
+    table = page("settings.md").split(f"## {title}\n")[1].split("## ")[0]
     listed = dict(re.findall(r"^\| `([A-Z_]+)` \| .*? \| (.*?) \|", table, re.MULTILINE))
-    assert listed == {WorkerSettings.names(n)[0]: _values(f) for n, f in WorkerSettings.model_fields.items()}
+    assert listed == {kind.names(n)[0]: _values(f) for n, f in kind.model_fields.items()}
 
 
 def _values(field: FieldInfo) -> str:

@@ -35,6 +35,16 @@ def test_a_runtime_environment_is_an_object(monkeypatch: pytest.MonkeyPatch, val
         RaySettings.read()
 
 
+@pytest.mark.parametrize("value", ["0", "0.99", "-5", "nan", "2000000", "soon"])
+@pytest.mark.parametrize("name", ["CONNECT", "START", "SILENCE"])
+def test_a_limit_of_ray_is_a_second_or_more(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
+    monkeypatch.setenv(f"CATCHMENT_RAY_{name}_SECONDS", value)
+    with pytest.raises(RequestRefused) as caught:
+        RaySettings.read()
+    assert f"CATCHMENT_RAY_{name}_SECONDS in the environment is invalid: it is '{value}'" in str(caught.value)
+    assert "Change it, or unset it: its default is" in str(caught.value.hint)
+
+
 def test_settings_are_written_with_their_prefix() -> None:
     """Those without it would be ignored."""
     fields = [field.upper() for kind in (WorkerSettings, LakeSettings) for field in kind.model_fields]

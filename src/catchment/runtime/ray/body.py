@@ -17,6 +17,7 @@ from typing import Any
 
 from catchment.runtime.log import log_to_stderr
 from catchment.runtime.process_child import load, run_call
+from catchment.task.failure import describe_error
 
 Report = Callable[[int, int], None]
 
@@ -41,7 +42,7 @@ def run(call: str) -> Generator[str]:
 
 def _work(request: dict[str, Any], say: Callable[[dict[str, Any]], None]) -> None:
     if request["function"] is None:
-        say({"answer": run_call(request)})
+        say({"answer": _unknown(request["path"]) or run_call(request)})
         return
 
     def report(done: int, of: int) -> None:
@@ -52,6 +53,19 @@ def _work(request: dict[str, Any], say: Callable[[dict[str, Any]], None]) -> Non
         say({"answer": {"result": result}})
     except BaseException as error:  # a function of ours: what it expects is in its result
         say({"answer": {"error": {"kind": type(error).__name__, "message": str(error)}}})
+
+
+def _unknown(path: str) -> dict[str, Any] | None:
+    """The answer of a node that does not have the handler: the worker has it, or it would not have claimed the task."""
+    try:
+        load(path)
+    except (ImportError, AttributeError) as error:
+        error.add_note(
+            f"The node {socket.gethostname()} of the cluster of Ray cannot import {path}. Install the same version of"
+            " the application there, or set CATCHMENT_RAY_RUNTIME_ENV for the worker."
+        )
+        return {"error": describe_error(error)}
+    return None
 
 
 @functools.cache

@@ -1,8 +1,9 @@
 """The driver: a child process of a worker that is connected to a cluster of Ray and runs its calls there.
 
 It reads and writes lines of JSON. A call has a token, and each line about it names the token: those of its ``body``, or
-``gone`` when there will be no answer. ``ready`` is said once, ``beat`` every few seconds. It ends when the worker hangs
-up or dies, and takes its tasks with it. Ray may end it too: the worker then starts another.
+``gone`` when there will be no answer. ``trouble`` is why Ray has not connected yet, ``unreachable`` why it will not.
+``ready`` is said once, ``beat`` every few seconds. It ends when the worker hangs up or dies, and takes its tasks with
+it. Ray may end it too: the worker then starts another.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ import os
 import signal
 import socket
 import sys
-from contextlib import suppress
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from catchment.runtime.process_child import die_with
@@ -24,6 +26,9 @@ from catchment.runtime.ray import body
 # Ray is imported by ``main``, and its types are not complete.
 Ray = Any
 LONGEST_LINE = 2**31
+LARGEST_READ = 2**16
+LONGEST_TEXT = 2000
+LOOK_SECONDS = 5.0
 
 
 def main() -> None:
@@ -33,9 +38,13 @@ def main() -> None:
     with socket.socket(fileno=number) as line:
         options = json.loads(sys.argv[3])
         try:
-            ray = _connect(options)
+            with _attempts(line):
+                ray = _connect(options)
         except BaseException as error:  # it says what Ray says, whatever that is
-            line.sendall(_frame({"unreachable": f"{type(error).__name__}: {error}"}))
+            line.sendall(_frame({"unreachable": _explained(error)}))
+            # Closing a socket that holds unread calls resets it, and the worker would not read the reason.
+            while line.recv(LARGEST_READ):
+                pass
             return
         asyncio.run(_serve(ray, line, options))
     # Not by the interpreter, which waits for Ray's threads: without a connection to the head they may never end.
@@ -47,8 +56,8 @@ def _connect(options: dict[str, Any]) -> Ray:
     sys.argv[0] = os.path.join(os.getcwd(), "catchment")
     ray: Ray = importlib.import_module("ray")
     local: dict[str, Any] = {}
-    if not os.environ.get("RAY_ADDRESS"):
-        # For a cluster that is started here. One that runs on this machine is found first.
+    if os.environ.get("RAY_ADDRESS", "") in ("", "local"):
+        # For a cluster that is started here. Without an address, one that runs on this machine is found first.
         local = {"_node_ip_address": "127.0.0.1", "include_dashboard": False}
     ray.init(
         namespace="catchment",
@@ -61,16 +70,68 @@ def _connect(options: dict[str, Any]) -> Ray:
     return ray
 
 
+class _WrongToken(Exception):
+    """The head refuses the token of this process. Trying again changes nothing."""
+
+
+@contextmanager
+def _attempts(line: socket.socket) -> Generator[None]:
+    """Report why attempts to connect fail. Ray logs that for debugging; the error that it raises at the end does not
+    say it."""
+
+    def is_shown(record: logging.LogRecord) -> bool:
+        # A failed attempt is logged as a traceback. Its last line is the error.
+        _, is_failure, text = record.getMessage().strip().rpartition("\nray.exceptions.")
+        if is_failure and text.startswith("AuthenticationError"):
+            raise _WrongToken(text)
+        if is_failure:
+            line.sendall(_frame({"trouble": text[:LONGEST_TEXT]}))
+        return record.levelno > logging.DEBUG
+
+    logger = logging.getLogger("ray._private.node")
+    level = logger.level
+    logger.setLevel(logging.DEBUG)
+    logger.addFilter(is_shown)
+    try:
+        yield
+    finally:
+        logger.removeFilter(is_shown)
+        logger.setLevel(level)
+
+
+def _explained(error: BaseException) -> str:
+    kind = type(error).__name__
+    if kind not in ("_WrongToken", "AuthenticationError"):
+        return f"{kind}: {error}"
+    # The rest is advice for those who have started no cluster yet.
+    reason = str(error).partition(" Ensure that")[0].removeprefix("AuthenticationError: ").rstrip(".")
+    return f"{reason}. Give the worker the RAY_AUTH_MODE and the RAY_AUTH_TOKEN of the head"
+
+
 async def _serve(ray: Ray, line: socket.socket, options: dict[str, Any]) -> None:
     line.setblocking(False)
     reader, writer = await asyncio.open_connection(sock=line, limit=LONGEST_LINE)
     calls = _Calls(ray, writer, options["beat"])
     writer.write(_frame({"ready": True}))
-    beating = asyncio.create_task(calls.beat())
+    looking = [asyncio.create_task(calls.beat()), asyncio.create_task(_watch(ray))]
     with suppress(ConnectionError):
         while text := await reader.readline():
             calls.take(json.loads(text))
-    beating.cancel()
+    for task in looking:
+        task.cancel()
+
+
+async def _watch(ray: Ray) -> None:
+    """End this process when its place in the cluster is lost: Ray would wait for it for ever.
+
+    The question has Ray end this process itself if a head that was started again answers it."""
+    place = ray.get_runtime_context().get_node_id()
+    while True:
+        await asyncio.sleep(LOOK_SECONDS)
+        with suppress(Exception):  # no answer: it is asked again
+            nodes = await asyncio.to_thread(ray.nodes)
+            if not any(node["NodeID"] == place and node["Alive"] for node in nodes):
+                os._exit(1)
 
 
 class _Calls:
@@ -148,7 +209,12 @@ class _Calls:
 
 
 def _text(error: Exception) -> str:
-    return (str(error).strip() or type(error).__name__)[:2000]
+    """What an error says. Ray's are long: the first line names the problem, and the last ones its cause."""
+    text = str(error).strip() or type(error).__name__
+    if len(text) <= LONGEST_TEXT:
+        return text
+    head = text.partition("\n")[0][: LONGEST_TEXT // 2]
+    return f"{head}\n…{text[len(head) - LONGEST_TEXT :]}"
 
 
 def _frame(said: dict[str, Any]) -> bytes:

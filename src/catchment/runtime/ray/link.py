@@ -12,6 +12,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from queue import SimpleQueue
@@ -99,6 +100,7 @@ class _Driver:
         self._hearing: dict[str, Hear] = {}
         self._outbox: SimpleQueue[bytes | None] = SimpleQueue()
         self._is_ready = False
+        self._trouble: Heard | None = None
         self._child: subprocess.Popen[bytes] | None = None
         self.is_down = False
         # The system kills the child when the thread that started it ends, so this one lives as long as the child.
@@ -109,11 +111,13 @@ class _Driver:
         token = secrets.token_hex(8)
         with self._lock:
             if self.is_down:
-                hear({"down": "the connection to the cluster of Ray has ended"})
+                hear({"down": f"the connection to {self._settings.cluster} has ended"})
             else:
                 self._hearing[token] = hear
                 if self._is_ready:
                     hear({"ready": True})
+                elif self._trouble is not None:
+                    hear(self._trouble)
         self._send({"token": token, "name": name, "call": dict(call), "resources": dict(resources)})
         return RayCall(self, token)
 
@@ -145,18 +149,24 @@ class _Driver:
             self._child = self._spawn()
             # A driver that is silent is blocked by Ray, and will stay so.
             self._ours.settimeout(self._settings.ray_connect_seconds)
+            connects_until = time.monotonic() + self._settings.ray_connect_seconds
             with self._ours.makefile("rb") as stream:
                 while line := stream.readline():
                     said = json.loads(line)
                     if "unreachable" in said:
                         reason = said["unreachable"]
-                    else:
-                        self._hear(said)
+                        break
+                    self._hear(said)
+                    if not self._is_ready:
+                        self._ours.settimeout(max(0.001, connects_until - time.monotonic()))
         except TimeoutError:
-            reason = "its driver does not answer"
+            reason = f"its driver does not answer{self._said_trouble()}"
         except (OSError, ValueError) as error:
             reason = f"its driver cannot be used: {error}"
         self._go_down(reason)
+
+    def _said_trouble(self) -> str:
+        return "" if self._trouble is None else f": {self._trouble['trouble']}"
 
     def _spawn(self) -> subprocess.Popen[bytes]:
         path = os.pathsep.join(path or os.getcwd() for path in sys.path)
@@ -184,13 +194,19 @@ class _Driver:
                 self._ours.settimeout(self._settings.ray_silence_seconds + SLACK)
                 for hear in self._hearing.values():
                     hear(said)
+            elif "trouble" in said:
+                self._trouble = said
+                for hear in self._hearing.values():
+                    hear(said)
 
     def _go_down(self, reason: str) -> None:
         with self._lock:
             self.is_down = True
             calls, self._hearing = self._hearing, {}
+        cluster = self._settings.cluster
+        text = f"the connection to {cluster} has ended" if self._is_ready else f"{cluster} cannot be used"
         for hear in calls.values():
-            hear({"down": f"the connection to the cluster of Ray has ended: {reason}"})
+            hear({"down": f"{text}: {reason}"})
         self._outbox.put(None)
         if self._child is not None:
             self._child.kill()

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import Annotated, Any, cast
 
 from pydantic import Field, field_validator
 
 from catchment.model.settings import Settings
 
-Seconds = Annotated[float, Field(gt=0, le=1_000_000, allow_inf_nan=False)]
+# Less than a second is less than a busy machine needs for a heartbeat: each task would be abandoned and run again.
+Seconds = Annotated[float, Field(ge=1, le=1_000_000, allow_inf_nan=False)]
 LONGEST_BEAT = 5.0
 
 
@@ -37,6 +39,12 @@ class RaySettings(Settings):
         if not is_object:
             raise ValueError('expected a JSON object, such as {"working_dir": "."}')
         return value
+
+    @property
+    def cluster(self) -> str:
+        """What messages call the cluster."""
+        address = os.environ.get("RAY_ADDRESS")
+        return f"the cluster of Ray at {address}" if address else "the cluster of Ray"
 
     @property
     def beat(self) -> float:

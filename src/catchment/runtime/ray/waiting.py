@@ -14,10 +14,11 @@ from typing import Any
 from catchment.runtime.ray.settings import RaySettings
 
 Heard = Mapping[str, Any]
+NOT_STARTED = ": it has no free resources, or its nodes cannot start processes"
 
 
 class RayUnavailable(Exception):
-    """The body was not started: there is no cluster, or it has no room."""
+    """The body was not started: there is no cluster, or it has no free resources."""
 
 
 class RayLost(Exception):
@@ -48,6 +49,7 @@ class Waiting:
         self._state = "connecting"
         self._until = time.monotonic() + settings.ray_connect_seconds
         self._place = ""
+        self._trouble = ""
 
     @property
     def seconds(self) -> float:
@@ -67,7 +69,9 @@ class Waiting:
             raise self._gone(said["down"])
         if "gone" in said:
             raise _meaning(said["gone"], said["message"], self._place)
-        if "ready" in said:
+        if "trouble" in said:
+            self._trouble = f": {said['trouble']}"
+        elif "ready" in said:
             if self._state == "connecting":
                 self._enter("pending", self._settings.ray_start_seconds)
         elif "started" in said:
@@ -82,13 +86,14 @@ class Waiting:
         """Raise if the time is up."""
         if self.seconds > 0:
             return
+        cluster, settings = self._settings.cluster, self._settings
         limit = {
-            "connecting": ("the cluster of Ray did not answer within", self._settings.ray_connect_seconds),
-            "pending": ("the cluster of Ray had no room within", self._settings.ray_start_seconds),
-            "running": ("its body on the cluster of Ray was not heard of for", self._settings.ray_silence_seconds),
+            "connecting": (f"{cluster} did not answer within", settings.ray_connect_seconds, self._trouble),
+            "pending": (f"{cluster} did not start it within", settings.ray_start_seconds, NOT_STARTED),
+            "running": (f"its body on {cluster} was not heard of for", settings.ray_silence_seconds, self._place),
         }
-        text, seconds = limit[self._state]
-        raise self._gone(f"{text} {seconds:g} s{self._place}")
+        text, seconds, more = limit[self._state]
+        raise self._gone(f"{text} {seconds:g} s{more}")
 
     def _gone(self, reason: str) -> Exception:
         return RayLost(reason) if self.has_started else RayUnavailable(reason)
