@@ -1,5 +1,5 @@
--- Least privilege. Functions run as the owner and check what they are asked; tables are out of reach for everybody
--- else. Members: catchment_enqueue makes tasks, catchment_worker runs them, catchment_read looks.
+-- Least privilege. Functions run as the owner and check their arguments; no other role can access the tables.
+-- catchment_enqueue may create tasks, catchment_worker may run them, catchment_read may read.
 revoke all on schema worker from public;
 grant usage on schema worker to catchment_enqueue, catchment_worker, catchment_read;
 revoke all on all tables in schema worker from public, catchment_enqueue, catchment_worker, catchment_read;

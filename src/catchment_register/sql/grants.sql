@@ -1,7 +1,7 @@
--- Least privilege. Functions run as the owner and check what they are asked. Members: register_read looks at
--- everything, register_edit changes base data and code lists and asks for work, catchment_worker runs the handlers and
--- nothing else: every procedure of this schema is a handler, a hook or a join. Parts with functions for people grant
--- these in grants/.
+-- Least privilege. Functions run as the owner and check their arguments. Members: register_read reads everything,
+-- register_edit changes base data and code lists and requests work, catchment_worker runs the handlers and nothing
+-- else: every procedure of this schema is a handler, a hook or a join. Parts with functions for people grant these in
+-- grants/.
 revoke all on schema register from public;
 grant usage on schema register to register_read, register_edit, catchment_worker;
 revoke all on all tables in schema register from public, register_read, register_edit, catchment_worker;

@@ -1,5 +1,5 @@
--- Least privilege, as in schema worker: functions run as the owner and check what they are asked. Members of
--- catchment_read look, members of catchment_worker run refreshes and change dynamic tables.
+-- Least privilege, as in schema worker: functions run as the owner and check their arguments. Members of catchment_read
+-- may read, members of catchment_worker may run refreshes and change dynamic tables.
 revoke all on schema lake from public;
 grant usage on schema lake to catchment_worker, catchment_read;
 revoke all on all tables in schema lake from public, catchment_worker, catchment_read;

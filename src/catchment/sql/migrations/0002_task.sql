@@ -1,4 +1,4 @@
--- Why: where a task is. Its definition is written once; each unsettled task has exactly one row in one of ready,
+-- Why: the state of a task. Its definition is written once; each unsettled task has exactly one row in one of ready,
 -- running, blocked and scope; a settled one has a row in outcome. Locks: nothing, the tables are new.
 
 create table if not exists worker.task (

@@ -1,4 +1,4 @@
--- Why: who is working, who sleeps, and what recurs. Locks: nothing, the tables are new.
+-- Why: workers, their heartbeats, sleepers and schedules. Locks: nothing, the tables are new.
 
 create table if not exists worker.worker (
   worker_id           bigint generated always as identity primary key,

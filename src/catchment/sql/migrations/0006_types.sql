@@ -1,4 +1,4 @@
--- Why: the rows that engine functions hand to each other. Locks: nothing, the types are new.
+-- Why: the row types that engine functions pass to each other. Locks: nothing, the types are new.
 
 create type worker.claimed as (
   id           bigint,

@@ -1,6 +1,6 @@
--- doctor: what an operator should know, each with what to do: a command per line, as explain has them, or '# ' and
--- advice. No rows: all is well. Its cost does not grow with the
--- tasks: of each kind of finding a few are named, and counts stop at 1000.
+-- doctor: findings for an operator, each with a remedy: a command per line, as explain has them, or '# ' and advice. No
+-- rows means no problems. Its cost does not grow with the tasks: of each kind of finding a few are named, and counts
+-- stop at 1000.
 with unserved as (
   select * from worker.unserved_commands(1000)
 ), halted as (

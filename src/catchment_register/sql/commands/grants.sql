@@ -1,4 +1,4 @@
--- What the register has in the schema of the engine. The engine's grants take these rights from its own roles with
+-- Rights of the register in the schema of the engine. The engine's grants take these rights from its own roles with
 -- every upgrade of the engine, but not from ours.
 do $$
 declare

@@ -1,5 +1,5 @@
--- Import and edit. An editor brings files and edits; a reader sees their progress. temporal_merge and its like take SQL
--- text: they are for the owner alone.
+-- Import and edit. An editor imports files and edits; a reader sees their progress. temporal_merge and its like take
+-- SQL text: they are for the owner alone.
 grant insert on register.import_upload to register_edit;
 grant execute on function
   register.create_import_job(text, text, date, date, boolean, jsonb, jsonb, text, text),

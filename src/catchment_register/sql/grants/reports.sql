@@ -1,4 +1,4 @@
--- Status and reports for people who look; the worker tells them how it goes.
+-- Status and reports for readers; the worker notifies them of progress.
 grant execute
    on function register.is_deriving_statistical_units(), register.is_deriving_reports(), register.pipeline_progress(),
       register.last_failure(), register.explain(text),

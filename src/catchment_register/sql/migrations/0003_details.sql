@@ -1,6 +1,6 @@
--- Why: what is known about a unit besides its slices. Locks: nothing, the tables are new.
--- A detail belongs to a legal unit or to an establishment and has no id: its owner and its kind identify it. Details
--- with validity do not overlap, and lie within the slices of their owner.
+-- Why: details of units in addition to their slices. Locks: nothing, the tables are new. A detail belongs to a legal
+-- unit or to an establishment and has no id: its owner and its kind identify it. Details with validity do not overlap,
+-- and lie within the slices of their owner.
 
 create table register.activity (
   legal_unit_id     integer,

@@ -1,5 +1,5 @@
--- Why: files on their way into the register. Locks: nothing, the tables are new.
--- All jobs share these tables, so a job makes no tables. Rows are written once when uploaded and once when analysed.
+-- Why: import jobs. Locks: nothing, the tables are new. All jobs share these tables, so a job makes no tables. Rows are
+-- written once when uploaded and once when analysed.
 
 create table register.temporal_table (
   table_name     text primary key,

@@ -1,4 +1,4 @@
--- Why: what changed, and the rounds that take it through derivation. Locks: nothing, the tables are new.
+-- Why: logged changes, and the rounds that derive them. Locks: nothing, the tables are new.
 
 create table register.base_change_log (
   id                           bigint generated always as identity primary key,

@@ -1,5 +1,5 @@
--- Why: statistical units, published and on their way. Locks: nothing, the tables are new.
--- The tables hold ids and numbers; views of the plain names add codes, paths and names, so that a label is never stale.
+-- Why: statistical units, published and staged. Locks: nothing, the tables are new. The tables hold ids and numbers;
+-- views of the plain names add codes, paths and names, so that a label is never stale.
 
 create type register.moment as (
   stat_definition_id  integer,

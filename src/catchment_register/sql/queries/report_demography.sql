@@ -1,4 +1,4 @@
--- Births and deaths by year, and what has become of those born in a year. A unit is counted by what is known of it
+-- Births and deaths by year, and the survival of units born in a year. A unit is counted by what is known about it
 -- today: its latest birth and the death of its latest row, however often they were corrected. Units born before the
 -- history begins are one row, without a year.
 with unit as (

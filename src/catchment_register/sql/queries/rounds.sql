@@ -1,4 +1,4 @@
--- The last rounds: what they were about and how long they took.
+-- The last rounds: their kind, counts and duration.
 select r.id, r.kind, r.state, r.started_at, r.ended_at,
        round(extract(epoch from coalesce(r.ended_at, clock_timestamp()) - r.started_at), 2) as seconds,
        round(extract(epoch from r.flushed_at - r.started_at), 2) as seconds_to_units,

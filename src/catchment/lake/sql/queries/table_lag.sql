@@ -1,4 +1,4 @@
--- How old the data of tables were in a while.
+-- The lag of tables over a period.
 select t.dynamic_table as name, t.target_lag, t.effective_lag, t.lag, s.mean_lag, s.max_lag, s.within_target,
        s.looked_at, s.refreshes, t.last_state
   from lake.tables as t

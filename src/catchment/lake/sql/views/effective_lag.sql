@@ -1,6 +1,6 @@
--- effective_lag: how far each table may be behind, and what bringing it up to date is expected to take. A table with a
--- lag has its own; with DOWNSTREAM the smallest of those that read it, through others with DOWNSTREAM too; null when
--- nobody asks for it. Tables that are not refreshed by themselves ask for nothing.
+-- effective_lag: the target lag of each table, and the expected duration of bringing it up to date. A table with a lag
+-- has its own; with DOWNSTREAM the smallest of those that read it, through others with DOWNSTREAM too; null when nobody
+-- asks for it. Tables that are not refreshed by themselves ask for nothing.
 create or replace view lake.effective_lag as
 with recursive asking (dt_id, by_id) as (
   select d.id, d.id from lake.dt as d where d.target_lag is null

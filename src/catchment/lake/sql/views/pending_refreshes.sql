@@ -1,4 +1,4 @@
--- pending_refreshes: refreshes that are not over.
+-- pending_refreshes: open refreshes.
 create or replace view lake.pending_refreshes as
 select r.id, format('%s.%s', d.schema_name, d.name) as dynamic_table,
        case when r.started_at is null then 'pending' else 'claimed' end as status,

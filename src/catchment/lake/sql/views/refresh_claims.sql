@@ -1,5 +1,5 @@
--- refresh_claims: who is at work for which dynamic table now. A coordinator that waits for its subtasks is held by no
--- worker: worker_id is null, and its sign of life is the newest of those that compute for it. worker_id names a
+-- refresh_claims: which worker works on which dynamic table now. A coordinator that waits for its subtasks is held by
+-- no worker: worker_id is null, and its sign of life is the newest of those that compute for it. worker_id names a
 -- process: the name of the worker, which is that of its host by default, and its number in worker.worker.
 create or replace view lake.refresh_claims as
 select d.schema_name || '.' || d.name as dynamic_table, w.name || '-' || w.worker_id as worker_id,

@@ -1,4 +1,4 @@
--- refreshes: the history of refreshes, and what is under way. Outside they are EXECUTING until they are over.
+-- refreshes: the history of refreshes, and open ones. An open refresh is shown as EXECUTING.
 create or replace view lake.refreshes as
 select r.id, r.round_id, d.schema_name, d.name, format('%s.%s', d.schema_name, d.name) as dynamic_table, o.trigger,
        case when r.state in ('PUBLISHING', 'PUBLISHED') then 'EXECUTING' else r.state end as state,

@@ -1,5 +1,4 @@
--- tables: each dynamic table with how it stands: when it is refreshed and how, how old its data are, what it holds, how
--- the last refresh went.
+-- tables: each dynamic table: when and how it is refreshed, the age of its data, its content, and its last refresh.
 create or replace view lake.tables as
 select d.id, d.schema_name, d.name, format('%s.%s', d.schema_name, d.name) as dynamic_table,
        upper(d.state) as scheduling_state, d.suspended_by,

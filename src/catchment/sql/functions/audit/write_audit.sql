@@ -1,5 +1,5 @@
--- write_audit: note what a person did, or tried to do, by hand. With an action that succeeds it is written in the same
--- transaction, so there is no such action without its row. Rows are never changed.
+-- write_audit: record what a user did, or tried to do, manually. With an action that succeeds it is written in the same
+-- transaction, so no such action lacks its row. Rows are never changed.
 create or replace function worker.write_audit(
   p_actor    text,
   p_role     text,

@@ -1,4 +1,4 @@
--- change_by_bulk: retry or cancel one task of a bulk. False if it is no longer what it was when the bulk was started:
+-- change_by_bulk: retry or cancel one task of a bulk. Returns false if the task has changed since the bulk was started:
 -- it has settled, was retried, or has failed again.
 --
 --   locks   see retry and cancel

@@ -1,11 +1,11 @@
--- run_bulk_batch: handler of the command bulk_batch, a child of a bulk: changes the next tasks, writes how far it has
--- come, and spawns the next batch unless that was the last. All of it commits together, so a batch whose worker dies
--- runs again from where the one before it has ended. A task that cannot be changed is counted and skipped. A failed
--- child of a parent that has settled is retried by the retry of the topmost of these.
+-- run_bulk_batch: handler of the command bulk_batch, a child of a bulk: changes the next tasks, records its progress,
+-- and spawns the next batch unless that was the last. All of it commits together, so a batch whose worker dies runs
+-- again from where the one before it has ended. A task that cannot be changed is counted and skipped. A failed child of
+-- a parent that has settled is retried by the retry of the topmost of these.
 --
 -- A batch is short, because it keeps the locks of all its tasks until its end: at most c_tasks of them and c_time. If
 -- one is locked by others, the batch ends before it; only the first is waited for, while nothing else is locked. So
--- nobody waits in a circle.
+-- there is no deadlock.
 --
 --   locks   the bulk; see retry and cancel
 --   raises  CM019 the arguments do not fit the command

@@ -1,5 +1,5 @@
--- schedule_problems: what an operator should know about schedules, as doctor says it. What upkeep has noticed already
--- is not said twice.
+-- schedule_problems: what an operator should know about schedules, as doctor says it. What upkeep has already noted is
+-- not repeated.
 create or replace function worker.schedule_problems()
   returns table (level text, subject text, finding text, remedy text)
   language sql stable security definer set search_path = pg_catalog, pg_temp

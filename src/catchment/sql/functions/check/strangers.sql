@@ -1,5 +1,5 @@
--- strangers: sessions that hold an advisory lock of the engine that belongs to another session. They stop nothing, but
--- a worker whose lock is taken lives by its lease alone.
+-- strangers: sessions that hold an advisory lock of the engine that belongs to another session. They block nothing, but
+-- a worker whose lock is taken depends on its lease alone.
 create or replace function worker.strangers()
   returns table (pid integer, usename text, application_name text, lock text)
   language sql stable security definer set search_path = pg_catalog, pg_temp

@@ -1,6 +1,5 @@
--- explain: why a task does not run now: everything that holds it back (is_blocking), and what else there is to say.
--- If nothing is blocking, an unstarted task starts at the next claim. It reads no payload, looks at a bounded number
--- of rows, and takes no lock.
+-- explain: why a task does not run now: every cause (is_blocking), and further facts. If nothing is blocking, an
+-- unstarted task starts at the next claim. It reads no payload, looks at a bounded number of rows, and takes no lock.
 --
 --   raises  CM009 there is no such task
 --   plan    explain

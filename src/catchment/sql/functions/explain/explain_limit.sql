@@ -1,5 +1,5 @@
 -- explain_limit: the limit of the command is reached: its places are taken, or its rate allows no start yet. Holders
--- came before those that wait, mostly: they are looked for near the first of these. See explain.
+-- usually came before the waiting tasks, so they are searched near the first of these. See explain.
 create or replace function worker.explain_limit(
   p_task_id  bigint,
   p_gate     text,

@@ -1,4 +1,4 @@
--- explain_running: who runs the task, since when, and the last sign of life. See explain.
+-- explain_running: which worker runs the task, since when, and its last sign of life. See explain.
 create or replace function worker.explain_running(
   p_task_id  bigint,
   p_now      timestamptz

@@ -1,5 +1,5 @@
--- explain_siblings: the children of a serial scope run one after another, and another one has its turn. It stands near
--- the first of those in line, mostly; in a large scope only those near it are looked at. See explain.
+-- explain_siblings: the children of a serial scope run one after another, and another one has its turn. It is usually
+-- near the first one in line; in a large scope, only tasks near that are read. See explain.
 create or replace function worker.explain_siblings(
   p_task_id    bigint,
   p_parent_id  bigint,

@@ -1,4 +1,4 @@
--- announce_queue: running workers discover queues as they are made or changed.
+-- announce_queue: notify running workers of new and changed queues.
 create or replace function worker.announce_queue()
   returns trigger
   language plpgsql security definer set search_path = pg_catalog, pg_temp

@@ -1,4 +1,4 @@
--- refuse_early_settle: no task leaves waiting while a child of it is unsettled, whatever the caller and the counter
+-- refuse_early_settle: refuse to settle a waiting task with an unsettled child, whatever the caller and the counter
 -- say.
 --
 --   raises  CM023 a child has not settled

@@ -1,4 +1,4 @@
--- refuse_open_scope_delete: an open scope is not deleted.
+-- refuse_open_scope_delete: refuse to delete an open scope.
 --
 --   raises  CM023 a child has not settled
 create or replace function worker.refuse_open_scope_delete()

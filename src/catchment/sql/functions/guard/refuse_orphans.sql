@@ -1,4 +1,4 @@
--- refuse_orphans: no task is deleted that has children or has not settled. Retention deletes whole settled trees.
+-- refuse_orphans: refuse to delete a task that has children or has not settled. Retention deletes whole settled trees.
 --
 --   raises  CM007 worker.tasks does not accept this write
 create or replace function worker.refuse_orphans()

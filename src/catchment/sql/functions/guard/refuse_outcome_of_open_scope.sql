@@ -1,4 +1,4 @@
--- refuse_outcome_of_open_scope: a waiting task has no outcome.
+-- refuse_outcome_of_open_scope: refuse an outcome for a waiting task.
 --
 --   raises  CM023 a child has not settled
 create or replace function worker.refuse_outcome_of_open_scope()

@@ -1,7 +1,7 @@
--- advance_lanes: heads leave their lanes: they have settled, were put off or are skipped. The next admitted task
--- becomes the head and is ready. After a final failure the lane continues, halts on the failed task, or cancels the
--- rest: the command decides, then the queue, then the kind of lane (a serial queue continues, a named lane halts). A
--- task with a lane on a serial queue held both; the queue continues in any case.
+-- advance_lanes: remove heads from their lanes because they settled, were postponed or are skipped. The next admitted
+-- task becomes the head and is ready. After a final failure the lane continues, halts on the failed task, or cancels
+-- the rest: the command decides, then the queue, then the kind of lane (a serial queue continues, a named lane halts).
+-- A task with a lane on a serial queue held both; the queue continues in any case.
 --
 --   locks   lane rows by key, then blocked and ready rows
 create or replace function worker.advance_lanes(p_heads worker.lane_head[])

@@ -1,4 +1,4 @@
--- cancel_rest: settle as cancelled what stands behind these lane heads. For a serial queue that is its whole top level.
+-- cancel_rest: cancel everything behind these lane heads. For a serial queue, that is its whole top level.
 --
 --   pending -> cancelled
 --   locks   see settle_unstarted; the caller holds the lane rows of the heads

@@ -1,5 +1,5 @@
--- admit_to_gates: look at the gates that tasks have come to, and at those that open by time. What has come to a gate
--- that another transaction holds waits for the next look.
+-- admit_to_gates: process the gates with new arrivals, and those that open by time. Arrivals at a gate that another
+-- transaction holds wait for the next call.
 --
 --   locks   arrivals that are free; gate rows that are free, new ones among them; then see open_gates
 create or replace function worker.admit_to_gates(

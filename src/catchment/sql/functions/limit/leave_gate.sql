@@ -1,5 +1,5 @@
--- leave_gate: tasks give their places at a gate back, and tokens that they have not used. If another transaction holds
--- the gate, this is written down for the next let_in, so that nobody waits for a gate: the order in which a transaction
+-- leave_gate: return the places that tasks have at a gate, and their unused tokens. If another transaction holds the
+-- gate, this is recorded for the next let_in, so that no transaction waits for a gate: the order in which a transaction
 -- leaves several does not matter.
 --
 --   locks   the gate row if it is free

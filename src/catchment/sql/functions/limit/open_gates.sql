@@ -1,5 +1,5 @@
--- open_gates: let in what the limits of these gates allow now. A gate at which nobody waits and nothing is held goes
--- away when its tokens are full again.
+-- open_gates: admit the tasks that the limits of these gates allow now. A gate without waiting tasks and holders is
+-- deleted when its tokens are full again.
 --
 --   locks   nothing new of gates: the caller holds their rows; then blocked and ready rows that are free
 --   plan    probe

@@ -1,4 +1,4 @@
--- release_gates: settled tasks leave their gates, and the next ones are let in.
+-- release_gates: remove settled tasks from their gates, and admit the next ones.
 --
 --   locks   gate rows that are free; then see open_gates
 create or replace function worker.release_gates(p_settled worker.settled[])

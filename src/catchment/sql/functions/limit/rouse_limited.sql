@@ -1,5 +1,5 @@
--- rouse_limited: wake the workers that sleep on a limited queue with work: nothing else notifies them when the limit
--- allows more. Gates that have been idle for an hour are deleted.
+-- rouse_limited: wake the workers that sleep on a limited queue with work: no other notification tells them that the
+-- limit allows more. Gates that have been idle for an hour are deleted.
 --
 --   locks   gate rows that are free
 create or replace function worker.rouse_limited()

@@ -1,5 +1,5 @@
--- attempt_fate: what has become of an attempt, for a worker whose commit got no answer: held (it still runs under its
--- fence), ended (its task has moved on from just this attempt), or lost (another worker has taken it over).
+-- attempt_fate: the state of an attempt, for a worker whose commit got no answer: held (it still runs under its fence),
+-- ended (its task has moved on from just this attempt), or lost (another worker has taken it over).
 create or replace function worker.attempt_fate(
   p_task_id  bigint,
   p_fence    bigint,

@@ -1,5 +1,5 @@
--- forget_workers: dead workers lose their top rows and sleeper marks at once, and their own row when they hold no task
--- any more.
+-- forget_workers: delete the top rows and sleeper marks of dead workers at once, and their own rows when they hold no
+-- tasks.
 --
 --   locks   their top rows by queue, their sleeper rows and their own
 create or replace function worker.forget_workers(p_dead bigint[])

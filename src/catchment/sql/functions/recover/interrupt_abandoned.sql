@@ -1,6 +1,6 @@
--- interrupt_abandoned: attempts whose owner is gone end as interrupted. A SQL task is abandoned when its backend no
--- longer holds its lock, even if another session does: its transaction ended with the backend. A Python task is
--- abandoned when its worker process is dead.
+-- interrupt_abandoned: interrupt attempts whose owner is gone. A SQL task is abandoned when its backend no longer holds
+-- its lock, even if another session does: its transaction ended with the backend. A Python task is abandoned when its
+-- worker process is dead.
 --
 --   processing -> interrupted, or failed at the fifth time
 --   locks   running rows that are free; then see settle

@@ -1,4 +1,4 @@
--- register_worker: a worker process begins. The caller then takes its lock on a connection it keeps (hold_worker_lock).
+-- register_worker: add a worker process. The caller then takes its lock on a connection it keeps (hold_worker_lock).
 -- Behind a pooler it cannot: it passes p_has_lock false and lives by its lease alone. The key is random, so that no
 -- other session can take the lock first. p_python_commands: the commands of its Python queues that it has, null for
 -- all; the others are named by doctor while no worker has them. p_pid and p_version are for people.

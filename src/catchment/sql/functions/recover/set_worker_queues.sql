@@ -1,5 +1,5 @@
--- set_worker_queues: a worker process serves other queues than before, or has more room. One that serves all queues
--- calls it when it has found a new one.
+-- set_worker_queues: change the queues or the capacity of a worker process. A worker that serves all queues calls it
+-- when it discovers a new queue.
 create or replace function worker.set_worker_queues(
   p_worker_id     bigint,
   p_queues        text[],

@@ -1,4 +1,4 @@
--- take_top: let a worker run the top level of these serial queues: all of them, or none. A queue is free when no worker
+-- take_top: give a worker the top level of these serial queues: all of them, or none. A queue is free when no worker
 -- has it, or when the worker that has it is dead.
 --
 --   returns the first queue that another live worker has; null when all are taken now

@@ -1,5 +1,5 @@
--- unregister_worker: a worker process ends. What it still holds is given back without using an attempt, except
--- p_interrupted: the tasks whose handlers were running when the process failed.
+-- unregister_worker: remove a worker process. Its claims are released without using an attempt, except p_interrupted:
+-- the tasks whose handlers were running when the process failed.
 --
 --   processing -> pending; interrupted, or failed at the fifth time
 --   locks   see settle

@@ -1,5 +1,5 @@
--- alike: which of these names a mistyped one was meant to be; null if none is close. Letters that are wrong, missing or
--- too many are counted, and swapped pairs: a third of all at most. Compares with the 200 names of nearest length.
+-- alike: the name closest to a mistyped one; null if none is close. Letters that are wrong, missing or too many are
+-- counted, and swapped pairs: a third of all at most. Compares with the 200 names of nearest length.
 create or replace function worker.alike(
   p_name   text,
   p_names  text[]

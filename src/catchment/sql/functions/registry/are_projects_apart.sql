@@ -1,4 +1,5 @@
--- are_projects_apart: are these the folders of two projects? Neither if one is in the other, nor if one is not known.
+-- are_projects_apart: whether two folders belong to different projects. False if one contains the other, or if one is
+-- unknown.
 create or replace function worker.are_projects_apart(
   p_one    text,
   p_other  text

@@ -1,4 +1,4 @@
--- forget_projects: the folders of these projects have gone, or have another name by now. Their commands are of no
+-- forget_projects: remove the projects of commands whose folders were deleted or renamed. These commands belong to no
 -- project until they are registered again.
 --
 --   locks   rows of the command registry, those changed

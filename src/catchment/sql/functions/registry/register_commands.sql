@@ -1,7 +1,7 @@
--- register_commands: make the Python commands of an app known, with their queues. p_queues is an array of objects with
--- the columns of the queue registry; a new queue is concurrent and allows children at any depth if nothing else is
--- said. p_commands is an array of objects with the columns of the command registry. What exists is left as it is,
--- unless p_overwrite: then commands that differ are changed, and of queues what is said.
+-- register_commands: register the Python commands of an app, with their queues. p_queues is an array of objects with
+-- the columns of the queue registry; by default, a new queue is concurrent and allows children at any depth. p_commands
+-- is an array of objects with the columns of the command registry. What exists is left as it is, unless p_overwrite:
+-- then commands that differ are changed, and of queues what is said.
 --
 --   returns the number of rows made or changed
 --   locks   rows of the registries, queues by name, then commands by name; only those made or changed

@@ -1,4 +1,4 @@
--- resume_queue: claim on a queue again.
+-- resume_queue: let workers claim on a queue again.
 --
 --   raises  CM003 no such queue is registered
 create or replace function worker.resume_queue(p_queue text)

@@ -1,5 +1,5 @@
--- write_queues: the queues of register_commands. A new one allows any depth if nothing else is said. Of one that
--- exists, only with p_overwrite, and only what is said of it.
+-- write_queues: the queues of register_commands. By default, a new one allows any depth. An existing one is changed
+-- only with p_overwrite, and only in the given columns.
 --
 --   returns the number of rows made or changed
 --   locks   rows of the queue registry by name, only those made or changed

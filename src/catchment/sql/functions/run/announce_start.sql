@@ -1,5 +1,5 @@
--- announce_start: say by a notice that a handler starts, for sessions that ask for it. The client gets it at once, not
--- at the end of the call.
+-- announce_start: report the start of a handler by a notice, for sessions that ask for it. The client receives the
+-- notice at once, not at the end of the call.
 create or replace function worker.announce_start(p_run worker.sql_run)
   returns void
   language plpgsql set search_path = pg_catalog, pg_temp

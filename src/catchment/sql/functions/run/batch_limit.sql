@@ -1,5 +1,5 @@
--- batch_limit: how many tasks a session claims next, after a batch: twice as many while claims come back full, and no
--- more than the batch has shown to fit into p_span, so that nothing that is claimed waits longer. At most 32: with a
+-- batch_limit: how many tasks a session claims next, after a batch: twice as many while claims come back full, limited
+-- to what fits into p_span at the pace of the batch, so that no claimed task waits longer. At most 32: with a
 -- subtransaction each, and others inside, a transaction of more than 64 would be slow to look at for all sessions.
 create or replace function worker.batch_limit(
   p_asked    integer,

@@ -1,7 +1,7 @@
 -- begin_session: prepare this backend for running tasks: prove its life by a lock, release what a broken call of this
--- very session left, count children inserted in this transaction. What it left are those of its last claim that still
--- run: worker.batch has the first of them. Inside a transaction of the caller (p_commits is false), locks stay from
--- task to task, so the meters that its claims can need come before everything else.
+-- very session left, count children inserted in this transaction. The tasks it left are those of its last claim that
+-- still run: worker.batch has the first of them. Inside a transaction of the caller (p_commits is false), locks stay
+-- from task to task, so the meters that its claims can need come before everything else.
 --
 --   locks   meter rows by name of the queue, unless it commits; then see settle
 --   raises  CM003 no such queue is registered; CM018 an option has an invalid value; CM025 a handler cannot run other

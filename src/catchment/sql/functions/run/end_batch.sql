@@ -1,4 +1,4 @@
--- end_batch: all attempts of a batch end, in one step: those that ran, and those that are given back. If one of them is
+-- end_batch: all attempts of a batch end, in one step: those that ran, and those that are released. If one of them is
 -- no longer held, none of them ends.
 --
 --   processing -> completed | failed | cancelled | waiting | pending

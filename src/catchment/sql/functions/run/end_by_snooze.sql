@@ -1,4 +1,4 @@
--- end_by_snooze: leave the handler, with what run_handler has to know in the error.
+-- end_by_snooze: end the handler by an error that carries what run_handler needs.
 --
 --   raises  CM041 the attempt ends by a snooze; CM042 the session is not running a handler
 create or replace function worker.end_by_snooze(

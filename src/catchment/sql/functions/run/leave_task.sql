@@ -1,4 +1,4 @@
--- leave_task: the handler has returned and its task has moved on.
+-- leave_task: clear the current task after its handler has returned and the transition is made.
 --
 --   returns whether after hooks are due
 --   session sets worker.task_id

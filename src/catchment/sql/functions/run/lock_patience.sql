@@ -1,4 +1,5 @@
--- lock_patience: how long a handler in a batch waits for a lock: so long, or less if the session says so.
+-- lock_patience: how long a handler in a batch waits for a lock: the engine's limit, or the session's lock_timeout if
+-- that is shorter.
 --
 --   session reads lock_timeout
 create or replace function worker.lock_patience(p_patience interval)

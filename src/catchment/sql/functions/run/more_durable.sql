@@ -1,4 +1,4 @@
--- more_durable: of two values of synchronous_commit the one that waits for more.
+-- more_durable: the stricter of two values of synchronous_commit.
 create or replace function worker.more_durable(
   p_one    text,
   p_other  text

@@ -1,4 +1,4 @@
--- processed_task: what last_processed says of a task.
+-- processed_task: a row of last_processed.
 create or replace function worker.processed_task(
   p_run    worker.sql_run,
   p_asked  text,

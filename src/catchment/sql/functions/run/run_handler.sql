@@ -1,6 +1,6 @@
 -- run_handler: call the handler and settle its task, in one subtransaction: they take effect together or not at all.
--- Deadlocks and serialization failures are tried again; any other error is handed back, with what the attempt is to be
--- settled as in p_state. p_took is how long the handler ran, the last time.
+-- Deadlocks and serialization failures are retried; any other error is returned, with the outcome of the attempt in
+-- p_state. p_took is how long the handler ran, the last time.
 create or replace procedure worker.run_handler(
   p_run      worker.sql_run,
   p_commits  boolean,

@@ -1,4 +1,4 @@
--- wake_up: a worker looks for work by itself again.
+-- wake_up: mark a worker as awake on a queue.
 --
 --   session sets synchronous_commit
 create or replace function worker.wake_up(

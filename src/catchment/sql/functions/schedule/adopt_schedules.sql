@@ -1,7 +1,7 @@
--- adopt_schedules: bring the schedules that are declared to what the code of live workers has, or one of them. If
--- workers have several versions, the one that was new last counts: an older worker that starts again changes nothing,
--- and one that is left after a rollback has its way. Next times, pauses and histories are kept. A schedule that no live
--- worker has stays as it is and does not fire; seven days later it is deleted, unless it is paused.
+-- adopt_schedules: update the declared schedules, or one of them, to the code of live workers. If workers have several
+-- versions, the newest one counts: an older worker that starts again changes nothing, and after a rollback the
+-- remaining version counts. Next times, pauses and histories are kept. A schedule that no live worker has stays as it
+-- is and does not fire; seven days later it is deleted, unless it is paused.
 --
 --   returns how many were made, changed or deleted
 --   locks   schedule rows by name, only those made, changed or deleted; rows of schedule_source

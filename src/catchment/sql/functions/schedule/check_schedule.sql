@@ -1,5 +1,5 @@
--- check_schedule: refuse a rhythm that could never work, when it is written and not when it is due. Where the statement
--- sets no time, a new cron expression counts from now, and a new interval fires after one interval at the latest.
+-- check_schedule: refuse an invalid schedule when it is written, not when it is due. Where the statement sets no time,
+-- a new cron expression counts from now, and a new interval fires after one interval at the latest.
 --
 --   raises  CM016 the schedule could never fire; CM018 an option has an invalid value
 create or replace function worker.check_schedule()

@@ -1,5 +1,5 @@
--- declare_schedules: a worker that starts says which schedules its code has: p_schedules is an array of objects with
--- columns of worker.schedule. Doing so again changes nothing.
+-- declare_schedules: register the schedules in the code of a worker that starts: p_schedules is an array of objects
+-- with columns of worker.schedule. Doing so again changes nothing.
 --
 --   locks   their rows in schedule_source by name, only those of this worker; see adopt_schedules
 --   raises  CM013 the name is taken; CM016 the schedule could never fire; CM018 an option has an invalid value

@@ -1,5 +1,5 @@
--- fate_of_time: what becomes of a time of a schedule that has come: made, overlap or missed, as its history says, or
--- wait. A time is missed when it could have been noticed more than a minute ago.
+-- fate_of_time: the fate of a scheduled time that has come: made, overlap or missed, as in its history, or wait. A time
+-- is missed when it could have been noticed more than a minute ago.
 create or replace function worker.fate_of_time(
   p_schedule  worker.schedule,
   p_due       timestamptz,

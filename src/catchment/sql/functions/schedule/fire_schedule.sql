@@ -1,5 +1,5 @@
 -- fire_schedule: decide the times of a schedule that have come, by its policies: enqueue its tasks, set its next time
--- and note both in its history, in one step and by the server's clock. Of several sessions that try, one does. A new
+-- and note both in its history, in one step and by the server's clock. If several sessions try, one succeeds. A new
 -- schedule (no time yet) only gets its first time; so does one that last fired in what is the future since the clock
 -- was set back. With missed = 'all' at most 100 times are decided, the rest stays due.
 --

@@ -1,4 +1,4 @@
--- pause_schedule: fire a schedule no more, until it is resumed. Tasks that it has made continue.
+-- pause_schedule: stop firing a schedule until it is resumed. Its tasks continue.
 --
 --   locks   the schedule row
 --   raises  CM018 an option has an invalid value

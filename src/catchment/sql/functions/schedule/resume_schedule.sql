@@ -1,4 +1,4 @@
--- resume_schedule: fire a paused schedule again, at its next time from now on: what it missed is not made up for.
+-- resume_schedule: resume a paused schedule at its next time. Missed times are skipped.
 --
 --   returns when it fires next; null if that is decided by the next upkeep
 --   locks   the schedule row

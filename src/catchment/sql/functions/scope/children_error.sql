@@ -1,4 +1,5 @@
--- children_error: the error of a task that failed by its children: how many failed, and by which it is to be explained.
+-- children_error: the error of a task that failed by its children: the number of failed children, and the one that is
+-- blamed.
 create or replace function worker.children_error(p_scope worker.scope)
   returns jsonb
   language plpgsql volatile security definer set search_path = pg_catalog, pg_temp

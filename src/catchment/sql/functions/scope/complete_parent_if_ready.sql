@@ -1,5 +1,6 @@
--- complete_parent_if_ready: has the parent of this child settled? Settling a child closes its scope by itself; this
--- closes one that was left open by hand, and may be called repeatedly.
+-- complete_parent_if_ready: close the scope of this child's parent if it is ready, and return whether the parent has
+-- settled. Settling a child does this automatically; the function is for a scope that was left open by a manual change,
+-- and may be called repeatedly.
 --
 --   locks   scope rows deepest first; then lanes and ready rows
 --   plan    walk

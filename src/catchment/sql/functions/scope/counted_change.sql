@@ -1,4 +1,4 @@
--- counted_change: what a scope has to count, by the names of its columns. Without settings, so that it is inlined.
+-- counted_change: a change of scope counters, by the names of its columns. Without settings, so that it is inlined.
 create or replace function worker.counted_change(
   p_scope_id   bigint,
   p_depth      integer,

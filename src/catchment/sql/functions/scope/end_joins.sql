@@ -1,4 +1,4 @@
--- end_joins: second phases that ended settle their task with what they returned.
+-- end_joins: settle tasks by the result of their joins.
 --
 --   processing -> completed | failed | cancelled
 --   locks   their scope rows, by id

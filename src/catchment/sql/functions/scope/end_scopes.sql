@@ -1,4 +1,4 @@
--- end_scopes: waiting tasks settle, with the figures of their children: numbers of the same name add up, of other
+-- end_scopes: settle waiting tasks with the merged info of their children: numbers of the same name add up, of other
 -- values the youngest child's counts, and what the parent said itself wins.
 --
 --   waiting -> completed | failed | cancelled

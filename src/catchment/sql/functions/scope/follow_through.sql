@@ -1,6 +1,6 @@
--- follow_through: what settled tasks set in motion: folded twins, parents (level by level, deepest first), follow-ups,
--- lanes, hooks. Also counts the children this transaction spawned into open scopes. p_changes are what else scopes have
--- to count.
+-- follow_through: carry out the consequences of settled tasks: folded twins, parents (level by level, deepest first),
+-- follow-ups, lanes, hooks. Also counts the children this transaction spawned into open scopes. p_changes are what else
+-- scopes have to count.
 --
 --   locks   scope rows deepest first, then id; then lane rows by key; then gate rows that are free; then ready rows
 --   raises  CM005 the parent accepts no more children

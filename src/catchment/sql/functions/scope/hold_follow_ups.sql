@@ -1,5 +1,5 @@
--- hold_follow_ups: the follow-ups that were cancelled because their root failed wait for it again, now that it is
--- retried. One that was cancelled stays so.
+-- hold_follow_ups: follow-ups that were cancelled because their root failed wait for it again, now that it is retried.
+-- A follow-up that was cancelled itself stays cancelled.
 --
 --   cancelled -> pending
 --   locks   their outcome rows

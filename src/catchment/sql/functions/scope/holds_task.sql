@@ -1,4 +1,4 @@
--- holds_task: does this session run that attempt, or does this transaction end it? Proven by the key of the session,
+-- holds_task: whether this session runs that attempt, or this transaction ends it. Proven by the key of the session,
 -- which no session can choose, or by a row that only this transaction sees. Settings prove nothing.
 --
 --   reads   worker.offspring

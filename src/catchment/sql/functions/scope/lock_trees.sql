@@ -1,4 +1,5 @@
--- lock_trees: take what settling anywhere in these trees can take, in the one order, before doing so tree by tree.
+-- lock_trees: take all locks that settling tasks of these trees can need, in lock order, before settling them tree by
+-- tree.
 --
 --   locks   the scope rows of these tasks, of all below and of all above them, deepest first, then id; their lane rows
 --           by key

@@ -1,4 +1,4 @@
--- next_serial: the next child of each of these serial scopes has its turn.
+-- next_serial: make the next child of each of these serial scopes ready.
 --
 --   locks   see unblock; the caller holds the scope rows
 create or replace function worker.next_serial(p_scope_ids bigint[])

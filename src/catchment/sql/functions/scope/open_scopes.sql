@@ -1,5 +1,5 @@
--- open_scopes: handlers that spawned children have returned; their tasks wait. The children were inserted by the
--- handler's own transaction, so they become runnable with this transition and not before.
+-- open_scopes: open the scopes of tasks whose handlers spawned children and have returned. The children were inserted
+-- by the handler's own transaction, so they become runnable with this transition and not before.
 --
 --   processing -> waiting
 --   locks   ancestors, shared, deepest first: a cancelled subtree takes no new scope

@@ -1,5 +1,5 @@
--- release_follow_ups: roots have settled. Their follow-ups start, in the order made and in the root's place; if the
--- root did not complete, they are cancelled and say why.
+-- release_follow_ups: start the follow-ups of completed roots, in creation order and in the root's place; cancel those
+-- of roots that did not complete, with the reason.
 --
 --   locks   lane rows by key; then blocked rows of the follow-ups and ready rows
 create or replace function worker.release_follow_ups(p_settled worker.settled[])

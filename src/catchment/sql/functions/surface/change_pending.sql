@@ -1,6 +1,6 @@
--- change_pending: another payload, priority or due time for a task that has never been tried. Put off, it leaves its
--- lane, its serial line or its limit, which continue without it; it enters again when it is due. With a payload that
--- comes under another limit it waits at that one.
+-- change_pending: change the payload, priority or due time of a task that has never been attempted. A postponed task
+-- leaves its lane, its serial line or its limit, which continue without it; it enters again when it is due. With a
+-- payload that comes under another limit it waits at that one.
 --
 --   locks   the scope row of its parent or its lane row if it may leave them; its ready or blocked row; then its gate
 --           row if it is free

@@ -1,5 +1,5 @@
--- put_off: a task that could start becomes a scheduled one, or waits at another gate; the next of its lane, of its
--- serial scope and of its gate takes its turn. A start that its rate had allowed is given back.
+-- put_off: turn a ready task into a scheduled one, or move it to another gate; the next task of its lane, serial scope
+-- and gate takes its turn. A start that the rate had allowed is returned.
 --
 --   locks   its ready or blocked row, then those of the next; its gate row if it is free; the caller holds the scope
 --           row or the lane row

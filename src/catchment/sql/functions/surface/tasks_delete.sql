@@ -1,4 +1,4 @@
--- tasks_delete: history goes by retention, work goes by cancelling.
+-- tasks_delete: refuse DELETE: history is deleted by retention, and work is cancelled.
 --
 --   raises  CM007 worker.tasks does not accept this write
 create or replace function worker.tasks_delete()

@@ -1,7 +1,7 @@
--- cancel: ask for a task and everything under it to stop. An unstarted task settles at once, when the holder of its row
--- (a claim, an enqueue that merges into it) is done. For one that runs or waits this only marks it, under its own lock
--- alone; from then on nothing can be spawned into its subtree. Unstarted descendants settle next (sweep_cancelled),
--- running ones are notified and settle as they end, the task itself settles last.
+-- cancel: request that a task and everything under it stop. An unstarted task settles at once, after the holder of its
+-- row (a claim, an enqueue that merges into it) has finished. A running or waiting task is only marked, under its own
+-- lock alone; from then on nothing can be spawned into its subtree. Unstarted descendants settle next
+-- (sweep_cancelled), running ones are notified and settle as they end, the task itself settles last.
 --
 --   returns cancelled when it has settled, cancelling when it was asked to, or the state of a task that had settled
 --           before

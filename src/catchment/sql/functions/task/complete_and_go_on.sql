@@ -1,6 +1,6 @@
 -- complete_and_go_on: as complete_tasks, and the next task of each lane whose head has just completed goes to the same
--- worker in the same transaction: no other trip, and whatever the handler keeps at hand for the lane is still at hand.
--- Lanes of paused, limited and serial queues and deduplicated tasks are left to an ordinary claim.
+-- worker in the same transaction: this saves a round trip, and what the handler caches for the lane stays cached. Lanes
+-- of paused, limited and serial queues and deduplicated tasks are left to an ordinary claim.
 --
 --   processing -> completed; ready -> processing
 --   locks   see complete_tasks; then ready rows that are free

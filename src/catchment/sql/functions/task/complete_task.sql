@@ -1,7 +1,6 @@
--- complete_task: a held task finishes; it waits instead while it has open children.
--- p_spawns is an array of {"command", "payload", "priority", "is_sibling", "scheduled_at", "trace"}, p_follow_ups one
--- of {"command", "payload", "priority", "lane", "scheduled_at", "trace"}: both exist from this transition on and not
--- before.
+-- complete_task: complete a held task; if it has open children, it waits for them. p_spawns is an array of {"command",
+-- "payload", "priority", "is_sibling", "scheduled_at", "trace"}, p_follow_ups one of {"command", "payload", "priority",
+-- "lane", "scheduled_at", "trace"}: both exist from this transition on and not before.
 --
 --   processing -> completed | waiting
 --   locks   see settle

@@ -1,6 +1,6 @@
--- complete_tasks: held tasks finish, many at a time: the fast way for those that only scopes and lanes hear of
--- (worker.claimed says is_plain) and that made no children nor follow-ups. The others are left alone: complete_task and
--- settle take those.
+-- complete_tasks: complete many held tasks: the fast way for tasks that affect only scopes and lanes (is_plain in
+-- worker.claimed) and that made no children nor follow-ups. The others are left alone: complete_task and settle take
+-- those.
 --
 --   processing -> completed
 --   locks   running rows by place; then scope rows deepest first, then id; then see follow_through

@@ -1,4 +1,4 @@
--- dedup_key: which pending tasks are the same work: command, parent, lane and the declared payload keys.
+-- dedup_key: the key of tasks that are the same work: command, parent, lane and the declared payload keys.
 create or replace function worker.dedup_key(
   p_keys       text[],
   p_command    text,

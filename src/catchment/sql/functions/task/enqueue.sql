@@ -1,6 +1,6 @@
--- enqueue: ask for a task. It is independent of whatever runs now and commits with the caller.
--- p_trace is a W3C traceparent: the span that the task continues. The plain case, ready at once and the same work as
--- nothing else, is one statement; insert_task does the rest.
+-- enqueue: create a task. It is independent of the running task and commits with the caller. p_trace is a W3C
+-- traceparent: the span that the task continues. The plain case, ready at once and the same work as nothing else, is
+-- one statement; insert_task does the rest.
 --
 --   raises  CM002 no such command is registered; CM004 the payload cannot be stored; CM018 an option has an invalid
 --           value; CM024 a command with a limit per key cannot use a lane

@@ -1,4 +1,4 @@
--- fail_task: an attempt failed. The task is retried while it has attempts left; the error is kept in either case.
+-- fail_task: fail an attempt. The task is retried while it has attempts left; the error is stored in either case.
 -- p_error is an object with kind and message; retryable false ends the retries, retry_after sets the delay.
 --
 --   processing -> failed | pending | cancelled

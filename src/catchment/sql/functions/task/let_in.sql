@@ -1,8 +1,8 @@
--- let_in: what has become ready without anybody doing anything: due tasks, arrivals to lanes, arrivals to gates and
+-- let_in: make ready what time or another commit has released: due tasks, arrivals to lanes, arrivals to gates and
 -- gates that open by time. Called before a claim that has seen some of them; by default it looks for all.
 --
--- p_queues are the queues of that claim, all of them if null. The meters of those that are limited come first: so
--- nobody waits for a meter with lanes or gates in hand.
+-- p_queues are the queues of that claim, all of them if null. The meters of those that are limited come first: so no
+-- transaction waits for a meter while it holds lanes or gates.
 --
 --   locks   see hold_meters, promote_due, admit_arrivals and admit_to_gates
 create or replace function worker.let_in(

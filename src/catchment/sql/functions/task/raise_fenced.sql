@@ -1,4 +1,4 @@
--- raise_fenced: the answer to a worker that lost its claim.
+-- raise_fenced: raise the error for a worker that lost its claim.
 --
 --   raises  CM001 the claim was lost
 create or replace function worker.raise_fenced(

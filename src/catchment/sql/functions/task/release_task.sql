@@ -1,4 +1,4 @@
--- release_task: give a claimed task back unstarted. It uses no attempt and keeps its place.
+-- release_task: release a claimed task that has not started. It uses no attempt and keeps its place.
 --
 --   processing -> pending
 --   locks   see settle

@@ -1,6 +1,7 @@
--- requeue: attempts whose task continues. A retry waits for its backoff, an interrupted task goes first among equals, a
--- released one stands where it stood, or waits as long as was asked, and has used no attempt. One that snoozes waits as
--- long as its handler asked: it has been started, and has not failed. Each keeps its place, and its lane stays held.
+-- requeue: make tasks pending again after an attempt. A retry waits for its backoff. An interrupted task goes ahead of
+-- others of the same priority. A released task returns to its place, or waits for the requested delay, and has used no
+-- attempt. A snoozing task waits as long as its handler requested: it was started, and has not failed. Each keeps its
+-- place, and its lane stays held.
 --
 --   locks   ready and blocked rows of these tasks, which are new; snoozed rows of these tasks, which nobody else takes
 create or replace function worker.requeue(p_ended worker.ended[])

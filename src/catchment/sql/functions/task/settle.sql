@@ -1,5 +1,5 @@
--- settle: attempts end. Each is asked to be completed, failed, cancelled, interrupted, released or snoozed; the rest
--- follows from it: retries, open scopes, parents, lanes, follow-ups, hooks.
+-- settle: end attempts. Each gets a requested outcome: completed, failed, cancelled, interrupted, released or snoozed.
+-- The rest follows from that: retries, open scopes, parents, lanes, follow-ups, hooks.
 --
 --   processing -> completed | failed | cancelled | waiting | pending | interrupted
 --   locks   running rows by place; then scope rows deepest first, then id; then lane rows by key; then ready rows

@@ -1,5 +1,4 @@
--- settle_unstarted: tasks that have not started settle as cancelled. Those that a claim or a merge holds right now are
--- left.
+-- settle_unstarted: cancel tasks that have not started. Tasks that a claim or a merge holds right now are skipped.
 --
 --   pending | interrupted -> cancelled
 --   locks   scope rows of their parents, deepest first, then id; their lane rows by key; then ready and blocked rows if

@@ -1,5 +1,5 @@
 -- sweep_cancelled: carry cancel requests out: running descendants are notified, waiting ones are marked, unstarted ones
--- settle, and so do waiting joins. A request is done when nothing under it is left to settle or to tell.
+-- settle, and so do waiting joins. A request is done when nothing under it is left to settle or notify.
 --
 --   locks   running rows that are free; scope rows deepest first, then id; then see settle_unstarted. Of several
 --           requests, those of all trees before any is carried out

@@ -1,5 +1,5 @@
--- tell_cancelled: the worker processes that run these tasks hear that they are cancelled. Sessions that run SQL
--- handlers are signalled by upkeep instead.
+-- tell_cancelled: notify the worker processes that run these tasks of the cancellation. Sessions that run SQL handlers
+-- are signalled by upkeep instead.
 create or replace function worker.tell_cancelled(p_ids bigint[])
   returns void
   language sql security definer set search_path = pg_catalog, pg_temp

@@ -1,5 +1,5 @@
--- check_time: when a task may be due, a queue continue, a schedule fire. Beyond these years programs cannot read the
--- time, and infinity cannot be counted with.
+-- check_time: whether a time is valid for a task, a queue or a schedule. Programs cannot read times beyond these years,
+-- and cannot calculate with infinity.
 --
 --   returns false, so that it can stand in a condition
 --   raises  CM018 an option has an invalid value

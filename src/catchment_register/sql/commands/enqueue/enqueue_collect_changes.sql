@@ -1,5 +1,5 @@
--- enqueue_collect_changes: ask for logged changes to be taken through derivation, or with scope all for everything to
--- be derived. One that is pending already takes the request in; all outlives nothing said.
+-- enqueue_collect_changes: request the derivation of logged changes, or with scope all of everything. A pending request
+-- absorbs a new one; scope all wins over none.
 create or replace function worker.enqueue_collect_changes(p_scope text default null)
   returns bigint
   language sql security definer set search_path = pg_catalog, pg_temp

@@ -1,6 +1,6 @@
--- enqueue_derive_statistical_unit: ask for units to be derived: those named, or all if none is named. Requests for some
--- units that are pending together become one for all of these units; a request for all is never mixed with them. Units
--- are derived for all of their time.
+-- enqueue_derive_statistical_unit: request the derivation of the given units, or of all if none are given. Requests for
+-- some units that are pending together become one for all of these units; a request for all is never mixed with them.
+-- Units are derived for all of their time.
 create or replace function worker.enqueue_derive_statistical_unit(
   p_establishment_ids  int4multirange default null,
   p_legal_unit_ids     int4multirange default null,

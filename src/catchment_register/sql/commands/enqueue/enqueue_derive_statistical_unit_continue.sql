@@ -1,5 +1,4 @@
--- enqueue_derive_statistical_unit_continue: ask for planner statistics to be brought up to date, as between two stages
--- of a round.
+-- enqueue_derive_statistical_unit_continue: request an update of planner statistics, as between two stages of a round.
 create or replace function worker.enqueue_derive_statistical_unit_continue()
   returns bigint
   language sql security definer set search_path = pg_catalog, pg_temp

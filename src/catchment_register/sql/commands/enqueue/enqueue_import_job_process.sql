@@ -1,4 +1,4 @@
--- enqueue_import_job_process: ask for an import job to continue. Asked twice, it continues once.
+-- enqueue_import_job_process: request that an import job continue. Duplicate requests are merged.
 create or replace function worker.enqueue_import_job_process(p_job_id integer)
   returns bigint
   language sql security definer set search_path = pg_catalog, pg_temp

@@ -1,5 +1,5 @@
--- enqueue_statistical_unit_facet_reduce: ask for collected facets to be published. Without a round that collected some
--- there is nothing to do.
+-- enqueue_statistical_unit_facet_reduce: request that collected facets be published. Does nothing if no round has
+-- collected any.
 create or replace function worker.enqueue_statistical_unit_facet_reduce()
   returns bigint
   language sql security definer set search_path = pg_catalog, pg_temp

@@ -1,4 +1,4 @@
--- capture_enterprise: an enterprise changed; it has no dates.
+-- capture_enterprise: log a changed enterprise; it has no dates.
 create or replace function register.capture_enterprise()
   returns trigger
   language plpgsql security definer set search_path = pg_catalog, pg_temp

@@ -1,5 +1,5 @@
--- capture_establishment: slices of establishments changed, and with them their legal units and enterprises. Numbers are
--- sorted sooner than ranges.
+-- capture_establishment: log changed slices of establishments, with their legal units and enterprises. Numbers are
+-- sorted faster than ranges.
 create or replace function register.capture_establishment()
   returns trigger
   language plpgsql security definer set search_path = pg_catalog, pg_temp

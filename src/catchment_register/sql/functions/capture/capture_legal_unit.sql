@@ -1,4 +1,4 @@
--- capture_legal_unit: slices of legal units changed, and with them their enterprises.
+-- capture_legal_unit: log changed slices of legal units, with their enterprises.
 create or replace function register.capture_legal_unit()
   returns trigger
   language plpgsql security definer set search_path = pg_catalog, pg_temp

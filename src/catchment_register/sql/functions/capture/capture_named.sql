@@ -1,5 +1,4 @@
--- capture_named: identifiers or tags changed, so their owners did, of whatever kind. They have no dates. A person is no
--- unit.
+-- capture_named: log the owners of changed identifiers and tags. These have no dates. A person is not a unit.
 --
 --   session reads register.capture
 create or replace function register.capture_named()

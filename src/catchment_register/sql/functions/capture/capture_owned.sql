@@ -1,4 +1,4 @@
--- capture_owned: details with validity changed, so their owners did. Numbers are sorted sooner than ranges.
+-- capture_owned: log the owners of changed details with validity. Numbers are sorted faster than ranges.
 --
 --   session reads register.capture
 create or replace function register.capture_owned()

@@ -1,5 +1,5 @@
--- capture_path: regions, activity categories or sectors got another path, so the units that name them did. Rows of
--- units hold ids and stay the same, but reports group them by path: those are rebuilt.
+-- capture_path: log the units whose region, activity category or sector has a new path. Rows of units hold ids and stay
+-- the same, but reports group them by path: those are rebuilt.
 create or replace function register.capture_path()
   returns trigger
   language plpgsql security definer set search_path = pg_catalog, pg_temp

@@ -1,4 +1,4 @@
--- capture_power_group: a power group changed; it has no dates.
+-- capture_power_group: log a changed power group; it has no dates.
 create or replace function register.capture_power_group()
   returns trigger
   language plpgsql security definer set search_path = pg_catalog, pg_temp

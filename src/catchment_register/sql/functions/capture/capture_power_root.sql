@@ -1,5 +1,5 @@
--- capture_power_root: the root of a group changed, so the group did. Its units are noted as those of changed
--- relationships are: its roots are to be chosen again.
+-- capture_power_root: log the group of a changed root. Its units are logged like those of changed relationships,
+-- because its roots are chosen again.
 create or replace function register.capture_power_root()
   returns trigger
   language plpgsql security definer set search_path = pg_catalog, pg_temp

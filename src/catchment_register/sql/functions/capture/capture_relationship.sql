@@ -1,5 +1,5 @@
--- capture_relationship: relationships changed. Both ends are noted, for their groups are to be found again, and the
--- groups they had.
+-- capture_relationship: log changed relationships: both ends, because their groups are determined again, and the groups
+-- they had.
 create or replace function register.capture_relationship()
   returns trigger
   language plpgsql security definer set search_path = pg_catalog, pg_temp

@@ -1,4 +1,4 @@
--- capture_status: a status began or ceased to count, so the units that have it did.
+-- capture_status: log the units whose status began or ceased to count.
 create or replace function register.capture_status()
   returns trigger
   language plpgsql security definer set search_path = pg_catalog, pg_temp

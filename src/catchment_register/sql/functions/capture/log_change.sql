@@ -1,6 +1,5 @@
--- log_change: note which units a statement touched; null says none of that kind. Nothing touched, nothing noted.
--- Paused where the units are noted anyway: assign_power_groups, whose round takes its groups with it, and details
--- of the new units of an import.
+-- log_change: log which units a statement changed; null means none of that kind. Paused where the units are logged
+-- anyway: assign_power_groups, whose round takes its groups with it, and details of the new units of an import.
 --
 --   session reads register.capture
 create or replace function register.log_change(

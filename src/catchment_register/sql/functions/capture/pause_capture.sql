@@ -1,5 +1,5 @@
--- pause_capture: stop capture for this transaction, because its changes are noted in another way. What counts is a row,
--- which only functions of the owner write; the setting only saves looking for it.
+-- pause_capture: pause capture for this transaction, because its changes are logged in another way. What counts is a
+-- row, which only functions of the owner write; the setting only saves looking for it.
 --
 --   returns whether this call has paused it, for resume_capture
 --   writes  register.capture_pause

@@ -1,5 +1,5 @@
--- check_base: base data against the rules that triggers keep while they are written, looked at as a whole: also what
--- two sessions could have written past each other, or what was written with triggers off.
+-- check_base: check all base data against the rules that triggers enforce on each write. Finds also what two sessions
+-- could have written past each other, and what was written with triggers off.
 --
 --   plan    no_jit, memory_128
 create or replace function register.check_base()

@@ -1,6 +1,6 @@
--- check_derivation: in what the derived tables differ from a new derivation of everything, in rows of each that are on
--- one side only. The derivation happens in a subtransaction that is taken back; nobody else sees any of it. While
--- changes wait to be taken by a round, what is published is behind: then there is nothing to compare.
+-- check_derivation: the differences between the derived tables and a new derivation of everything: rows of each that
+-- are on one side only. The derivation happens in a subtransaction that is rolled back, invisible to others. While
+-- changes wait for a round, published data are behind: then nothing is compared.
 --
 --   locks   the round to come: no other can begin meanwhile
 --   raises  RG014 another round is open

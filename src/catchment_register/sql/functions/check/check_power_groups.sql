@@ -1,5 +1,5 @@
 -- check_power_groups: published power groups against relationships and published legal units, by what must hold on each
--- day. While changes wait or a round is open, what is published is behind: then there is nothing to compare.
+-- day. While changes wait or a round is open, published data are behind: then nothing is compared.
 --
 --   plan    no_jit, memory_128
 create or replace function register.check_power_groups()

@@ -1,6 +1,5 @@
--- check_register: every rule that is broken, with the rows that break it; nothing when all is well. With p_deep,
--- everything is derived again besides and compared with what is published: as much work as a full derivation, and all
--- of it is undone.
+-- check_register: every violated rule, with the rows that violate it. With p_deep, everything is also derived again and
+-- compared with the published data: as much work as a full derivation, and all of it is undone.
 create or replace function register.check_register(p_deep boolean default false)
   returns table (rule text, detail text)
   language plpgsql security definer set search_path = pg_catalog, pg_temp

@@ -1,5 +1,5 @@
--- check_reports: published reports against published units, and against each other. While a round is on its way reports
--- are behind units: then there is nothing to compare.
+-- check_reports: published reports against published units, and against each other. While a round is open, reports are
+-- behind units: then nothing is compared.
 --
 --   plan    no_jit, memory_128
 create or replace function register.check_reports()

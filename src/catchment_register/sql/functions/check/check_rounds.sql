@@ -1,4 +1,4 @@
--- check_rounds: what rounds leave behind.
+-- check_rounds: rules of rounds, their tasks and their staged rows.
 create or replace function register.check_rounds()
   returns table (rule text, detail text)
   language sql stable security definer set search_path = pg_catalog, pg_temp

@@ -1,5 +1,4 @@
--- plain_moments: moments without how many rows hold the extremes: that is known of some and not of others, as they came
--- about.
+-- plain_moments: moments without the number of rows that hold the extremes, which is known only for some.
 create or replace function register.plain_moments(p_moments register.moment[])
   returns register.moment[]
   language sql immutable set search_path = pg_catalog, pg_temp

@@ -1,6 +1,5 @@
--- collect_changes: take what was logged into a round and send it on its way. Rows that commit later have requested
--- another collection. With scope all, everything is derived; where only the reports are behind, they alone are brought
--- up to date.
+-- collect_changes: assign the logged changes to a new round and start it. Rows that commit later have requested another
+-- collection. With scope all, everything is derived; if only the reports are behind, only they are updated.
 --
 --   log rows without a round -> rows of a new open round
 --   raises  RG014 another round is open

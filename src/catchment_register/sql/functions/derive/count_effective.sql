@@ -1,4 +1,4 @@
--- count_effective: how many units of a type a round derives again.
+-- count_effective: the number of units of a type that a round derives again.
 create or replace function register.count_effective(
   p_unit_type  text,
   p_round      register.round

@@ -1,5 +1,5 @@
--- count_used: bring the counts of used codes up to date by the differences of a flush. A code that no row names any
--- more goes. Where a count would fall below that, it was wrong before: then all are counted again.
+-- count_used: update the counts of used codes by the differences of a flush. The row of a code that is no longer used
+-- is deleted. If a count would become negative, it was wrong before: then all are counted again.
 --
 --   plan    no_jit
 create or replace function register.count_used(p_flush_id bigint)

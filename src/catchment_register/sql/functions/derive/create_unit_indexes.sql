@@ -1,5 +1,5 @@
--- create_unit_indexes: the indexes of published units besides their key. A first flush drops them and makes them again
--- when all rows are in, which takes a fraction of the time.
+-- create_unit_indexes: create the indexes of published units, except for their key. A first flush drops them and
+-- creates them again when all rows are inserted, which takes a fraction of the time.
 --
 --   plan    build_512
 create or replace function register.create_unit_indexes()

@@ -1,6 +1,6 @@
 -- derive_now: derive everything in this transaction, without tasks: the same functions in the same order. Scope units
 -- stops at the published units and leaves the reports behind; all continues with the reports, which are rebuilt. For
--- checks, and for registers small enough; it takes what was logged along.
+-- checks and small registers. It includes the logged changes.
 --
 --   raises  CM018 an option has an invalid value; RG014 another round is open
 create or replace function register.derive_now(p_scope text)

@@ -1,6 +1,6 @@
--- derive_statistical_unit: find what to derive, hand it to batches, and line up what follows them: planner statistics,
--- the flush, the reports. Where changes make a single batch, it is derived here: other sessions need not wake up for
--- it. Asked for by hand it begins a round, of all units or with scope some of those it names.
+-- derive_statistical_unit: determine what to derive, spawn the batches, and schedule the stages after them: planner
+-- statistics, the flush, the reports. A single batch is derived here, without waking other sessions. A manual request
+-- opens a round: of all units, or with scope some of the given ones.
 --
 --   children  statistical_unit_refresh_batch
 --   raises  RG009 the round is not open, or not at this stage; RG014 another round is open

@@ -1,6 +1,6 @@
--- drop_doubles: keep the rows of one batch of each unit. A unit that moved while batches were at work may have been
--- found by two of them. Its move is in the log and comes with the next round, so it does not matter which one is kept.
--- Where nothing has been logged meanwhile there are none.
+-- drop_doubles: keep, for each unit, the rows of one batch. A unit that moved while batches ran may have been derived
+-- by two of them. Its move is in the log and comes with the next round, so it does not matter which one is kept. Where
+-- nothing has been logged meanwhile there are none.
 --
 --   plan    no_jit, memory_256
 create or replace function register.drop_doubles(p_round_id bigint)

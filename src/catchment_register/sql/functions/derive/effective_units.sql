@@ -1,7 +1,7 @@
--- effective_units: write with the round what is to be derived again: what changed, and what is made from it. Changes go
--- upwards only, from establishments to their legal units and enterprises, from legal units to their enterprises and
--- power groups, along the slices of any time. Owners that a unit had before are among what changed. A round of kind all
--- has no bounds.
+-- effective_units: store the units that the round derives again: changed ones, and those derived from them. Changes
+-- propagate upwards only, from establishments to their legal units and enterprises, from legal units to their
+-- enterprises and power groups, along the slices of any time. Owners that a unit had before are among what changed. A
+-- round of kind all has no bounds.
 --
 --   plan    no_jit, indexed
 create or replace function register.effective_units(p_round_id bigint)

@@ -1,5 +1,5 @@
--- empty_staging: take published rows out of staging; at once if it has grown, nothing else is in it and nobody is at
--- it. A small one is not truncated: every session would plan all that reads it again.
+-- empty_staging: delete published rows from staging. A large table with nothing else in it and no other user is
+-- truncated. A small one is not, because every session would then plan its queries on it again.
 --
 --   locks   staging, until commit, if it is free
 create or replace function register.empty_staging(p_round_id bigint)

@@ -1,7 +1,7 @@
 -- find_differences: collect in p_diff the units of a round that have any row that is new, gone or different. A round of
 -- kind all is about every published unit; another one about those that its batches have derived. A unit without a
--- staged row that has been logged again meanwhile is left to the next round: it may have moved into a batch that was
--- already done.
+-- staged row that has been logged again meanwhile is deferred to the next round: it may have moved into a batch that
+-- was already done.
 --
 --   returns their number
 --   reads   pg_temp.p_diff

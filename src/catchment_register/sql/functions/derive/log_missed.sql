@@ -1,6 +1,6 @@
--- log_missed: log again what a round was to derive and no batch has found: establishments and legal units whose owner
--- moved, while batches were at work, into one that was already done. The move is in the log and comes with the next
--- round; what belongs to the unit that moved would not. Where nothing has been logged meanwhile nothing has moved.
+-- log_missed: log again the units of a round that no batch has derived: establishments and legal units whose owner
+-- moved, while batches ran, into a batch that was already done. The move is in the log and comes with the next round;
+-- what belongs to the unit that moved would not. Where nothing has been logged meanwhile nothing has moved.
 --
 --   plan    no_jit, memory_256
 create or replace function register.log_missed(p_round register.round)

@@ -1,5 +1,5 @@
--- name_query: what people type, as a question to name_words: all words, the last of them perhaps not to its end. It is
--- split as names are, so that every name is found by itself.
+-- name_query: a search text as a query on name_words: all words, of which the last may be incomplete. It is split as
+-- names are, so that every name finds itself.
 create or replace function register.name_query(p_text text)
   returns tsquery
   language sql immutable parallel safe

@@ -1,5 +1,5 @@
--- note_differences: write down all rows of the units in p_diff, as they are published and as they will be, and which
--- shares of the facets they are in.
+-- note_differences: store all rows of the units in p_diff, as published and as staged, and the shares of the facets
+-- they are in.
 --
 --   reads   pg_temp.p_diff
 --   plan    no_jit

@@ -1,6 +1,6 @@
--- own_rows: what establishments and legal units say of themselves, for each of their segments. A detail that is valid
--- in a segment is so for all of it. The last edit is the latest of the unit and its details, in this order where they
--- are the same.
+-- own_rows: the own data of establishments and legal units, for each of their segments. A detail that is valid in a
+-- segment is valid in all of it. The last edit is the latest of the unit and its details, in this order where they are
+-- the same.
 --
 --   reads   pg_temp.b_activity, pg_temp.b_contact, pg_temp.b_location, pg_temp.b_segment, pg_temp.b_slice,
 --           pg_temp.b_stat

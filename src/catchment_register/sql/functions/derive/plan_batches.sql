@@ -1,8 +1,8 @@
--- plan_batches: cut what a round has to derive into batches that share no unit: whole groups of connected enterprises,
+-- plan_batches: divide the units of a round into batches that share no unit: whole groups of connected enterprises,
 -- largest first, about settings.batch_enterprises in each; in a round over all, then the enterprises that share
 -- nothing, four times as many in each, since there is work for all sessions and each batch has a price; then power
--- groups, in at most 64. Notes units that have gone from the base tables as batch 0, so that what is published of them
--- goes too.
+-- groups, in at most 64. Units that are gone from the base tables become batch 0, so that their published rows are
+-- deleted too.
 --
 --   reads   pg_temp.p_group
 --   plan    no_jit

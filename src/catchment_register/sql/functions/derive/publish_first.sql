@@ -1,5 +1,5 @@
--- publish_first: publish into an empty table. Many rows go in without its key and indexes, which are made when all are
--- in.
+-- publish_first: publish into an empty table. Many rows are inserted without its key and indexes, which are created
+-- afterwards.
 --
 --   locks   the published units if there are many, from readers too, until commit
 --   returns the number of rows

@@ -1,6 +1,6 @@
--- publish_units: bring the published units in line with what a round has staged. Units of the round without a staged
--- row go; rows that are the same are not touched. The differences are written down for the reports, unless so much
--- changed that these are better rebuilt. A round of kind all counts the codes in use again, whatever it finds.
+-- publish_units: publish what a round has staged. Units of the round without a staged row are deleted; unchanged rows
+-- are not touched. The differences are stored for the reports, unless so much changed that a rebuild is cheaper. A
+-- round of kind all counts the codes in use again, whatever it finds.
 --
 --   raises  RG010 staged rows were lost in a crash
 --   plan    no_jit, memory_256

@@ -1,5 +1,5 @@
--- check_changes: an edit is about a unit that exists, and an object of words and values. A number counts as its text,
--- true and false are values of statistics of that type.
+-- check_changes: validate an edit: the unit must exist, and the changes must be an object of keys and values. A number
+-- counts as its text; true and false are values of statistics of that type.
 --
 --   raises  RG008 the edit is invalid; RG024 the identifier matches no unit or several
 create or replace function register.check_changes(

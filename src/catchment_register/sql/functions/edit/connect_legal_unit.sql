@@ -1,6 +1,6 @@
--- connect_legal_unit: a legal unit belongs to another enterprise for some time; null makes a new one for it. Where it
--- was the primary one and one other unit remains, that becomes primary. In its new enterprise it is primary where no
--- other legal unit is. An enterprise that nothing belongs to any more is deleted. Returns the enterprise.
+-- connect_legal_unit: move a legal unit to another enterprise for a period; null creates a new one for it. Where it was
+-- the primary unit and one other unit remains, that becomes primary. In its new enterprise it is primary where no other
+-- legal unit is. An enterprise without units is deleted. Returns the enterprise.
 --
 --   locks   the legal unit
 --   raises  RG008 the edit is invalid; RG019 several units could be the next primary one; RG022 the period

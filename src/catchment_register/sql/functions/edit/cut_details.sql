@@ -1,5 +1,5 @@
--- cut_details: take a time out of everything with validity that belongs to units of one kind, except the units' own
--- slices and those of establishments.
+-- cut_details: remove a period from all details with validity of units of one kind, except the units' own slices and
+-- those of establishments.
 create or replace function register.cut_details(
   p_owner        text,
   p_ids          integer[],

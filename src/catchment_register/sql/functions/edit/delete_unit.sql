@@ -1,6 +1,6 @@
--- delete_unit: a unit was never there: its slices, details, relationships and names go, and its enterprise if nothing
--- else belongs to it. A legal unit with establishments stays until those are deleted. Where it was the primary one and
--- one other unit remains, that becomes primary.
+-- delete_unit: delete a unit as if it had never existed: its slices, details, relationships and names, and its
+-- enterprise if nothing else belongs to it. A legal unit with establishments stays until those are deleted. Where it
+-- was the primary one and one other unit remains, that becomes primary.
 --
 --   locks   the unit
 --   raises  RG003 other rows depend on the row in that period; RG008 the edit is invalid; RG019

@@ -1,4 +1,4 @@
--- drop_empty_enterprises: enterprises that no unit belongs to at any time, and that nothing else names, are gone.
+-- drop_empty_enterprises: delete enterprises that no unit ever belonged to and nothing else refers to.
 create or replace function register.drop_empty_enterprises(p_ids integer[])
   returns integer
   language plpgsql set search_path = pg_catalog, pg_temp

@@ -1,4 +1,4 @@
--- drop_names: identifiers, tags and notes of units that are about to go.
+-- drop_names: delete the identifiers, tags and notes of units that are about to be deleted.
 create or replace function register.drop_names(
   p_owner  text,
   p_ids    integer[]

@@ -1,4 +1,4 @@
--- edit_heading: the names of an enterprise or a power group; returns the changes that are about something else.
+-- edit_heading: change the names of an enterprise or a power group; returns the remaining changes.
 --
 --   raises  RG017 the value does not fit its column
 create or replace function register.edit_heading(

@@ -1,5 +1,5 @@
--- edit_names: set or take away identifiers and tags of a unit; returns the changes that are about something else.
--- tag_path adds a tag; empty, it takes all tags away.
+-- edit_names: set or remove identifiers and tags of a unit; returns the remaining changes. tag_path adds a tag; empty,
+-- it removes all tags.
 --
 --   raises  RG008 the edit is invalid
 create or replace function register.edit_names(

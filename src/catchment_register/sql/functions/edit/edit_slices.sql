@@ -1,5 +1,5 @@
--- edit_slices: change columns of a unit, or of its details of one type, where the unit is there. A detail that has
--- nothing left goes.
+-- edit_slices: change columns of a unit, or of its details of one type, while the unit exists. A detail without values
+-- is deleted.
 create or replace function register.edit_slices(
   p_unit_type    text,
   p_unit_id      integer,

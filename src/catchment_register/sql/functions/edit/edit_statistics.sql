@@ -1,5 +1,4 @@
--- edit_statistics: set or take away values of statistics where the unit is there; returns the changes that are about
--- something else.
+-- edit_statistics: set or remove values of statistics while the unit exists; returns the remaining changes.
 --
 --   raises  RG017 the value does not fit its column
 create or replace function register.edit_statistics(

@@ -1,8 +1,8 @@
--- edit_unit: change what is known about a unit for some time: {"name": "New", "employees": "12", "postal_postcode":
--- ""}. The words are those of import files; a value is a text, a number, or true or false for a statistic of that type;
--- blanks around a text do not count, and an empty text removes the value. Details are changed where the unit is there.
--- An enterprise has a short_name, a power group a name and a short_name; identifiers and tags go to any unit and have
--- no dates.
+-- edit_unit: change the data of a unit for a period: {"name": "New", "employees": "12", "postal_postcode": ""}. The
+-- words are those of import files; a value is a text, a number, or true or false for a statistic of that type; blanks
+-- around a text do not count, and an empty text removes the value. Details are changed where the unit is there. An
+-- enterprise has a short_name, a power group a name and a short_name; identifiers and tags go to any unit and have no
+-- dates.
 --
 --   locks   the unit
 --   raises  RG004 the code is not in its list; RG008 the edit is invalid; RG017 the value does not fit its

@@ -1,6 +1,6 @@
--- end_unit: a unit is there for the last time on the day before p_date; so are its details, its relationships, and the
--- establishments of a legal unit as far as they belong to it. death_date says when a unit died; this says until when
--- the register has it. Where it was the primary one and one other unit remains, that becomes primary.
+-- end_unit: end a unit on the day before p_date, with its details, its relationships, and the establishments of a legal
+-- unit as far as they belong to it. death_date says when a unit died; this says until when the register has it. Where
+-- it was the primary one and one other unit remains, that becomes primary.
 --
 --   locks   establishments, then the legal unit
 --   raises  RG008 the edit is invalid; RG019 several units could be the next primary one; RG022 the period

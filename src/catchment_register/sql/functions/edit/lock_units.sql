@@ -1,4 +1,4 @@
--- lock_units: nobody else writes these units or what belongs to them until we are done.
+-- lock_units: lock these units and everything that belongs to them against other writers until the transaction ends.
 --
 --   locks   slices of the establishments, then of the legal units, by id and start
 create or replace function register.lock_units(

@@ -1,4 +1,4 @@
--- refuse_edit: an edit cannot do what was asked.
+-- refuse_edit: raise the error of an edit that is invalid.
 --
 --   raises  RG008 the edit is invalid; another code that is given
 create or replace function register.refuse_edit(

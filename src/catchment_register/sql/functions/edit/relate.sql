@@ -1,4 +1,4 @@
--- relate: a legal unit influences another one for some time.
+-- relate: add influence of a legal unit on another for a period.
 --
 --   locks   both units
 --   raises  RG002 the unit that the row belongs to does not cover its period; RG004 the code is not in its list; RG005

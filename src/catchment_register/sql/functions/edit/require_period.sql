@@ -1,5 +1,5 @@
--- require_period: a period has days that every client can read, or open ends, and the first one is before the end. A
--- first day of -infinity means all the time that something has.
+-- require_period: validate a period: days that every client can read, or open ends, with the first day before the end.
+-- A first day of -infinity means the whole time.
 --
 --   raises  RG022 the period is invalid
 create or replace function register.require_period(

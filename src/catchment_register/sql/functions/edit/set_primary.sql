@@ -1,4 +1,4 @@
--- set_primary: a unit is the primary one of what it belongs to for some time; the others are not.
+-- set_primary: make a unit the primary one of its owner for a period; the others are not primary.
 --
 --   locks   the unit
 --   raises  RG008 the edit is invalid; RG022 the period is invalid

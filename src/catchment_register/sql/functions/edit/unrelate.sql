@@ -1,4 +1,4 @@
--- unrelate: a legal unit does not influence another one for some time; without a type, in no way.
+-- unrelate: end the influence of a legal unit on another for a period; without a type, of all types.
 --
 --   locks   both units
 --   raises  RG008 the edit is invalid; RG022 the period is invalid

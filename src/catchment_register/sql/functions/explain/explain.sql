@@ -1,7 +1,6 @@
--- explain: why a figure is not up to date: everything that keeps it from showing all that was committed (is_blocking),
--- and what else there is to say. If nothing is blocking, it shows everything. p_of: what is asked about, see
--- find_subject. Of the tasks that bring it up to date, it says what worker.explain says. It looks at a bounded number
--- of rows, and takes no lock.
+-- explain: why a figure is not up to date: every cause (is_blocking), and further facts. If nothing is blocking, it
+-- shows everything that was committed. p_of: the subject, see find_subject. For the tasks that update the figure, it
+-- includes the output of worker.explain. It looks at a bounded number of rows, and takes no lock.
 --
 --   raises  RG024 the identifier matches no unit or several
 create or replace function register.explain(p_of text default null)

@@ -1,5 +1,5 @@
--- explain_collection: the task that takes what waits into a round, and why it does not run; or that nobody has asked
--- for one. See explain.
+-- explain_collection: the task that assigns waiting changes to a round, and why it does not run; or that none was
+-- requested. See explain.
 create or replace function register.explain_collection()
   returns setof worker.condition
   language plpgsql stable security definer set search_path = pg_catalog, pg_temp

@@ -1,4 +1,4 @@
--- explain_current: it shows all that was committed, and since when. See explain.
+-- explain_current: the figure is up to date, and since when. See explain.
 create or replace function register.explain_current(
   p_of   register.subject,
   p_now  timestamptz

@@ -1,5 +1,5 @@
--- explain_failure: the step that failed first in the last round that broke: the root cause. Blocking, unless a round is
--- at it again. See explain.
+-- explain_failure: the step that failed first in the last round that broke: the root cause. Blocking, unless a new
+-- round works on it. See explain.
 create or replace function register.explain_failure(
   p_is_blocking  boolean,
   p_now          timestamptz

@@ -1,4 +1,4 @@
--- explain_imports: files that are on their way into the register: what is in them is not committed. See explain.
+-- explain_imports: files that are being imported: their rows are not committed yet. See explain.
 create or replace function register.explain_imports()
   returns setof worker.condition
   language sql stable security definer set search_path = pg_catalog, pg_temp

@@ -1,5 +1,5 @@
--- explain_waiting: what no round has taken: logged changes, a derivation of everything that broke, reports that are
--- behind. Of the changes, the 10,000 oldest are looked at. See explain.
+-- explain_waiting: work that no round has taken: logged changes, a failed derivation of everything, reports that are
+-- behind. Reads the 10,000 oldest changes. See explain.
 create or replace function register.explain_waiting(
   p_of   register.subject,
   p_now  timestamptz

@@ -1,5 +1,5 @@
--- activity_code: how people write the activity of a path, by the pattern of its standard: 45.112 or 45112; a section is
--- its letter.
+-- activity_code: the common notation of an activity's path, by the pattern of its standard: 45.112 or 45112; a section
+-- is its letter.
 create or replace function register.activity_code(
   p_path     text,
   p_pattern  text

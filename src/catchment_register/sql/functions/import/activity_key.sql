@@ -1,4 +1,4 @@
--- activity_key: what an activity is sought by: the digits of a code that is written in digits, else the text itself.
+-- activity_key: the search key of an activity: the digits of a numeric code, else the text itself.
 create or replace function register.activity_key(p_code text)
   returns text
   language sql immutable parallel safe

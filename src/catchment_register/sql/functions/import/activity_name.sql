@@ -1,5 +1,5 @@
--- activity_name: what a section or a division of ISIC revision 4 and NACE revision 2 is called, by its path: M, M.70.
--- Null for anything finer, which lists have.
+-- activity_name: the name of a section or a division of ISIC revision 4 and NACE revision 2, by its path: M, M.70. Null
+-- for lower levels, which come from lists.
 create or replace function register.activity_name(p_path text)
   returns text
   language sql immutable set search_path = pg_catalog, pg_temp

@@ -1,4 +1,4 @@
--- analyse_relationships: rows of a batch about influence, as understood. All rows about one influenced unit are in this
+-- analyse_relationships: analyse the rows of a batch about influence. All rows about one influenced unit are in this
 -- batch, so two primary influencers at a time are found here; both rows fail.
 --
 --   plan    no_jit, indexed, hashed, memory_64

@@ -1,6 +1,6 @@
--- analyse_units: rows of a batch about units, or about their statistics, as understood. Codes come from coded_rows,
--- statistics from stated_values, the times that a row is held against from unit_cover and address_times. Each problem
--- has a separate column here, null if there is none; they become JSON only for rows that have some.
+-- analyse_units: analyse the rows of a batch about units or their statistics. Codes come from coded_rows, statistics
+-- from stated_values, the times that a row is held against from unit_cover and address_times. Each problem has a
+-- separate column here, null if there is none; they become JSON only for rows that have some.
 --
 --   plan    no_jit, indexed, hashed, as_written, memory_64
 create or replace function register.analyse_units(

@@ -1,4 +1,4 @@
--- conclude_analysis: all rows are understood; a person looks at them, or they go in.
+-- conclude_analysis: end the analysis of a job: it waits for a review, or its rows are imported.
 --
 --   analysing_data -> waiting_for_review   requested, or errors were found and a review was not ruled out
 --   analysing_data -> processing_data      else

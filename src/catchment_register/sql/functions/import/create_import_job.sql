@@ -1,7 +1,7 @@
--- create_import_job: a job that waits for its rows. It copies its definition, the identifiers, variables and settings
--- of this moment, so nothing that changes later touches it. p_mapping: for each of our columns {"input": column of the
--- file} or {"value": constant}; null takes the mapping of the definition. p_strategy: another one than the
--- definition's.
+-- create_import_job: create a job that waits for its rows. It copies its definition, the identifiers, variables and
+-- settings of this moment, so nothing that changes later touches it. p_mapping: for each of our columns {"input":
+-- column of the file} or {"value": constant}; null takes the mapping of the definition. p_strategy: another one than
+-- the definition's.
 --
 --   absent -> waiting_for_upload
 --   raises  RG011 the import job is invalid; RG022 the period is invalid

@@ -1,5 +1,5 @@
--- delete_import_job: a job and its rows; what it brought into the register stays. One that is being worked on has to
--- end before.
+-- delete_import_job: delete a job and its rows; imported data stay in the register. A job that is being processed must
+-- end first.
 --
 --   raises  RG012 the import job is in another state; RG013 there is no such import job
 create or replace function register.delete_import_job(p_job_id integer)

@@ -1,6 +1,6 @@
 -- demote_establishments: where rows of a batch are the primary establishment of a legal unit, others are not any more.
--- Joined by hashing whatever the planner believes: the plan may have been made while there was no establishment, and
--- walked for each row the whole table would be read.
+-- Always a hash join: the plan may have been made without establishments, and a nested loop would then read the whole
+-- table for each row.
 --
 --   plan    indexed, hashed
 create or replace function register.demote_establishments(p_args jsonb)

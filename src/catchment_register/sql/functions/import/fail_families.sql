@@ -1,5 +1,5 @@
--- fail_families: rows of one unit come in together or not at all: rows whose sibling has errors fail with it. All rows
--- of a unit are in one batch. Tells how many.
+-- fail_families: fail all rows of a unit if one of them has errors, so that they are imported together or not at all.
+-- All rows of a unit are in one batch. Returns the number of rows.
 create or replace function register.fail_families(
   p_job_id     integer,
   p_batch_seq  integer

@@ -1,5 +1,5 @@
--- finish_import: all batches are processed. Now it is known which rows came in, so the places of those that did not are
--- filled, and those of primary establishments that have moved.
+-- finish_import: finish a job after its last batch. Now it is known which rows were imported, so primary units are
+-- chosen in place of those that failed or have moved.
 --
 --   processing_data -> finished
 create or replace function register.finish_import(p_job_id integer)

@@ -1,4 +1,5 @@
--- finish_upload: all rows are there; a worker may begin. Text of the rows is trimmed, and null where a cell is empty.
+-- finish_upload: end the upload of a job, so that a worker can start. Text of the rows is trimmed, and null where a
+-- cell is empty.
 --
 --   waiting_for_upload -> upload_completed
 --   raises  RG012 the import job is in another state; RG013 there is no such import job

@@ -1,5 +1,5 @@
--- import_analyse_batch: understand the rows of a batch: codes, dates and numbers, and what is wrong. Nothing of the
--- register changes. Run again, it starts over.
+-- import_analyse_batch: analyse the rows of a batch: codes, dates, numbers and problems. The register does not change.
+-- Run again, it starts over.
 --
 --   raises  RG013 there is no such import job
 create or replace function register.import_analyse_batch(

@@ -1,6 +1,6 @@
 -- import_bisect: process the units from p_first to p_last, in a savepoint. If a rule refuses them, each half is tried
--- by itself, down to the unit that is refused: its rows get the reason and nothing of them is done. Tells how many rows
--- failed.
+-- by itself, down to the unit that is refused: its rows get the reason and are not imported. Returns the number of
+-- failed rows.
 create or replace function register.import_bisect(
   p_job_id     integer,
   p_batch_seq  integer,

@@ -1,5 +1,5 @@
--- import_job_cleanup: handler. Import jobs whose time is over are deleted. One that cannot be is reported and tried
--- again next time; the others go.
+-- import_job_cleanup: handler. Deletes expired import jobs. A job that cannot be deleted is reported and retried next
+-- time; the others are deleted.
 --
 --   plan    no_jit
 create or replace procedure register.import_job_cleanup(payload jsonb, inout info jsonb)

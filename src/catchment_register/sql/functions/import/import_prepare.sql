@@ -1,5 +1,5 @@
--- import_prepare: what has to be known about a file as a whole: the activities it needs, which unit each row is about,
--- and which rows belong into one batch. Run again, it starts over.
+-- import_prepare: determine what depends on the whole file: the activities it needs, the unit of each row, and the rows
+-- of each batch. Run again, it starts over.
 --
 --   plan    small_sample
 create or replace function register.import_prepare(p_job_id integer)

@@ -1,5 +1,4 @@
--- import_settled: after hook of import_job_process. A job in the middle of its work that nobody works on any more has
--- failed.
+-- import_settled: after hook of import_job_process. A job whose task has ended in the middle of its work has failed.
 --
 --   preparing_data | analysing_data | processing_data -> failed
 --   plan    no_jit

@@ -1,4 +1,4 @@
--- import_started: before hook of import_job_process; commits with the claim, so people see the job move before it has.
+-- import_started: before hook of import_job_process; commits with the claim, so that users see the new state at once.
 --
 --   plan    no_jit
 create or replace procedure register.import_started(payload jsonb)

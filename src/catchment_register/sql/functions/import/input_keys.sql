@@ -1,5 +1,5 @@
--- input_keys: problems by our columns become problems by the columns of the file, which the user has to fix. A constant
--- of the mapping, and a column that the file does not have, keep our name.
+-- input_keys: translate problems by columns of the register into problems by columns of the file, which the user has to
+-- fix. A constant of the mapping, and a column that the file does not have, keep our name.
 create or replace function register.input_keys(
   p_problems  jsonb,
   p_columns   jsonb

@@ -1,5 +1,5 @@
--- link_relationships: which legal units each row relates, by their identifiers. Rows that influence the same unit are
--- in one batch: together they may give it two primary influencers at a time.
+-- link_relationships: link each row to the legal units that it relates, by their identifiers. Rows that influence the
+-- same unit are in one batch: together they may give it two primary influencers at a time.
 --
 --   plan    no_jit, indexed, hashed, memory_128
 create or replace function register.link_relationships(p_job_id integer)

@@ -1,8 +1,8 @@
--- link_units: which unit each row is about, by its identifiers, over the file as a whole. A unit that nobody knows is
--- founded by the first row with its leading identifier and gets its number now; so rows of one unit find each other,
--- and no unit is in two batches. Rows that cannot be linked carry the reason, by column. One statement in five steps,
--- each of which reads what the ones before it have found: written to tables in between, a large file would be copied
--- once more by each.
+-- link_units: link each row to its unit, by its identifiers, over the whole file. A unit that nobody knows is founded
+-- by the first row with its leading identifier and gets its number now; so rows of one unit find each other, and no
+-- unit is in two batches. Rows that cannot be linked carry the reason, by column. One statement in five steps, each of
+-- which reads what the ones before it have found: written to tables in between, a large file would be copied once more
+-- by each.
 --
 -- Batches: a group is what may write the same unit: the rows of an enterprise, or of the legal unit of an
 -- establishment's first row.

@@ -1,6 +1,6 @@
--- process_establishments: slices of establishments from rows of a batch. A formal one belongs to the legal unit of its
--- row, and other establishments give way where it is the primary one; an informal one stays in its enterprise, a new
--- one gets its own.
+-- process_establishments: write slices of establishments from rows of a batch. A formal one belongs to the legal unit
+-- of its row, and other establishments lose the primary flag where it is the primary one; an informal one stays in its
+-- enterprise, a new one gets its own.
 create or replace function register.process_establishments(
   p_mode  text,
   p_args  jsonb

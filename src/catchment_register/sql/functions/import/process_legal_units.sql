@@ -1,6 +1,6 @@
--- process_legal_units: slices of legal units from rows of a batch, and enterprises for the new ones. A unit stays in
--- its enterprise, and primary if it was: rows do not say anything about that. It becomes primary where it gets time in
--- which its enterprise has no primary unit.
+-- process_legal_units: write slices of legal units from rows of a batch, and enterprises for the new ones. A unit stays
+-- in its enterprise, and primary if it was, because rows have no data about that. It becomes primary where it gets time
+-- in which its enterprise has no primary unit.
 create or replace function register.process_legal_units(
   p_mode  text,
   p_args  jsonb

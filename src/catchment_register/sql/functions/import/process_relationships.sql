@@ -1,4 +1,4 @@
--- process_relationships: influence from rows of a batch. Groups follow when it is derived.
+-- process_relationships: write influence from rows of a batch. Power groups follow with the next derivation.
 create or replace function register.process_relationships(
   p_mode  text,
   p_args  jsonb

@@ -1,5 +1,6 @@
--- resolve_review: a job that waits for review has been reviewed. Rejected, nothing of it is imported and its rows stay
--- to be looked at; approved, its rows without errors go in. Jobs that were held up continue in their order.
+-- resolve_review: record the review of a job that waits for it. If it is rejected, nothing is imported and its rows
+-- stay visible; if it is approved, its rows without errors are imported. Jobs that waited for it continue in their
+-- order.
 --
 --   waiting_for_review -> approved | rejected
 --   raises  RG012 the import job is in another state; RG013 there is no such import job

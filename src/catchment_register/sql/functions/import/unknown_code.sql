@@ -1,5 +1,4 @@
--- unknown_code: what to say about a code that a row has and no list knows; null if there is nothing to say. Made to be
--- inlined.
+-- unknown_code: the problem of a code that is in no list; null without a problem. Made to be inlined.
 create or replace function register.unknown_code(
   p_what  text,
   p_code  text,

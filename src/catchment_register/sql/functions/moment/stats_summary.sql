@@ -1,6 +1,6 @@
--- stats_summary: statistics as people read them, by the code of their variable. Numbers: count, sum, extremes, mean,
--- sum of squared deviations, variance, standard deviation and coefficient of variation, to two decimals; the last three
--- need two values, and the last one a mean that is not 0. Words and truth values: how often each occurs.
+-- stats_summary: statistics for output, by the code of their variable. Numbers: count, sum, extremes, mean, sum of
+-- squared deviations, variance, standard deviation and coefficient of variation, to two decimals; the last three need
+-- two values, and the last one a mean that is not 0. Text and boolean values: how often each occurs.
 create or replace function register.stats_summary(
   p_moments       register.moment[],
   p_value_counts  jsonb

@@ -1,7 +1,7 @@
--- assign_power_groups: find again the groups that the given legal units are in, and write them with their
--- relationships. A group keeps its id while it can: one that was split stays with the part that has most of its
--- relationships, groups that were joined continue as the one with most. Groups without relationships go, unless
--- something names them. p_power_group_ids: groups that relationships had before they changed.
+-- assign_power_groups: determine again the groups of the given legal units, and write them with their relationships. A
+-- group keeps its id while it can: one that was split stays with the part that has most of its relationships, groups
+-- that were joined continue as the one with most. Groups without relationships are deleted, unless something refers to
+-- them. p_power_group_ids: groups that relationships had before they changed.
 --
 --   returns the groups that were touched
 --   locks   the relationships that change, and what the rules on them lock

@@ -1,4 +1,4 @@
--- power_ident: how people call a power group: PG and its number to the base of 36, in four digits or more.
+-- power_ident: the identifier of a power group: PG and its number in base 36, with at least four digits.
 create or replace function register.power_ident(p_id integer)
   returns text
   language plpgsql immutable security definer set search_path = pg_catalog, pg_temp

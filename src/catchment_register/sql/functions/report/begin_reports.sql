@@ -1,6 +1,6 @@
--- begin_reports: a round turns to its reports. It fixes the last flush that they take in, which may be older than the
--- round's own work or that of a round that broke; and it says which reports are rebuilt, in writing, so that they
--- still are if this round breaks too.
+-- begin_reports: begin the reports of a round. It fixes the last flush that they include, which may be older than the
+-- round's own work or that of a broken round; and it stores which reports are rebuilt, so that they still are if this
+-- round breaks too.
 --
 --   locks   the rows of report_state, by name; see empty_report_work
 create or replace function register.begin_reports(p_round_id bigint)

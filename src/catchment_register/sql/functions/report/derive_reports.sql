@@ -1,4 +1,4 @@
--- derive_reports: the round turns to its reports.
+-- derive_reports: begin the reports of the round.
 --
 --   follows with derive_statistical_history
 --   raises  RG009 the round is not open, or not at this stage

@@ -1,6 +1,6 @@
--- empty_report_work: take away what is staged for a history: once it is published, and before a round stages anything,
--- what a broken one may have left. Tables that have grown are truncated: small rounds would read their dead rows for
--- long.
+-- empty_report_work: delete what is staged for a history: after it is published, and before a round stages anything,
+-- because a broken round may have left rows. Large tables are truncated, because small rounds would otherwise read
+-- their dead rows.
 --
 --   locks   access exclusive on what it truncates; none but reports of the one open round use it
 create or replace function register.empty_report_work()

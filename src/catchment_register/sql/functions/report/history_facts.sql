@@ -1,4 +1,4 @@
--- history_facts: what a period says of the cells of a round: the one place of these rules.
+-- history_facts: the facts of the cells of a round by period. Only this function has these rules.
 --
 -- A unit's current row in a period is the latest that has a day in it; its previous row is the latest that began by the
 -- end of the period before and has a day in that one or this. A row is in stock at the end of a period if it is valid

@@ -1,6 +1,6 @@
--- history_sums: what a period says of the cells of a round, by facet: the one place where measures are counted. Made
--- from changes, sums are differences. Moments come as what is added and what is removed.
--- Inlined, therefore without a SET clause: what a caller does not ask for is not computed.
+-- history_sums: the sums of the cells of a round by period and facet. Only this function counts measures. Made from
+-- changes, sums are differences. Moments come as what is added and what is removed. Inlined, therefore without a SET
+-- clause: what a caller does not ask for is not computed.
 create or replace function register.history_sums(
   p_round_id  bigint,
   p_report    text,

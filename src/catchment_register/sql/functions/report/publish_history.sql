@@ -1,6 +1,6 @@
--- publish_history: what the children have staged becomes the history, or the history by facet, and is taken away; the
--- report records its progress in the same transaction. The history by facet is the last report, so the round is closed
--- with it: now everything that it took has arrived everywhere.
+-- publish_history: publish what the children have staged as the history, or the history by facet, and delete it from
+-- staging; the report records its progress in the same transaction. The history by facet is the last report, so the
+-- round is closed with it.
 --
 --   raises  RG010 staged rows were lost in a crash; RG015 a report does not agree with its units
 create or replace function register.publish_history(

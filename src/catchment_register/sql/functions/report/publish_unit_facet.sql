@@ -1,5 +1,5 @@
--- publish_unit_facet: the cells of the round become facets of units; the report says in the same transaction how far it
--- is, and the round that it may continue with their history.
+-- publish_unit_facet: publish the cells of the round as facets of units. In the same transaction, the report records
+-- its progress, and the round that it may continue with their history.
 --
 --   raises  RG010 staged rows were lost in a crash; RG015 a report does not agree with its units
 create or replace function register.publish_unit_facet(p_round_id bigint)

@@ -1,6 +1,5 @@
--- replace_history: a history is what the children have staged from all units: rows that are equal are left alone, rows
--- that nothing supports go. Joined by hashing whatever the planner believes: it may believe a table empty that is being
--- filled.
+-- replace_history: replace a history by what the children have staged from all units: equal rows stay, rows without
+-- support are deleted. Always a hash join: the planner may take a table for empty while it is being filled.
 --
 --   plan    no_jit, hashed, memory_128
 create or replace function register.replace_history(

@@ -1,6 +1,6 @@
--- replace_unit_facet: the facets of units are what is summed up in the scratch table unit_facet_sum from all units:
--- rows that are equal are left alone, rows that nothing supports go. Joined by hashing whatever the planner believes:
--- it may believe a table empty that is being filled.
+-- replace_unit_facet: replace the facets of units by the sums over all units in the scratch table unit_facet_sum: equal
+-- rows stay, rows without support are deleted. Always a hash join: the planner may take a table for empty while it is
+-- being filled.
 --
 --   reads   pg_temp.unit_facet_sum
 --   plan    no_jit, hashed, memory_128

@@ -1,4 +1,4 @@
--- report_now: all reports of an open round in this transaction, without tasks, and the end of the round.
+-- report_now: derive all reports of an open round in this transaction, without tasks, and close the round.
 create or replace function register.report_now(p_round_id bigint)
   returns void
   language plpgsql security definer set search_path = pg_catalog, pg_temp

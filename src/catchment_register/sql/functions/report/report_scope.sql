@@ -1,4 +1,4 @@
--- report_scope: what cells are made from: all units, with is_rebuild, or changes of the flushes after from_flush up to
+-- report_scope: the source of cells: all units, with is_rebuild, or changes of the flushes after from_flush up to
 -- to_flush. Both reports by facet read the same cells, so the one that is further behind decides.
 create or replace function register.report_scope(
   p_round_id    bigint,

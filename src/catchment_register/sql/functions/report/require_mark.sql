@@ -1,4 +1,4 @@
--- require_mark: what the round has staged for its reports is still there.
+-- require_mark: require that what the round has staged for its reports still exists.
 --
 --   raises  RG010 staged rows were lost in a crash
 create or replace function register.require_mark(p_round_id bigint)

@@ -1,5 +1,5 @@
--- starts_reports: a report stage without a round was asked for by hand: it sends for the first one instead, and tells
--- so.
+-- starts_reports: whether a report stage was requested manually, without a round: then the first stage is requested
+-- instead.
 create or replace function register.starts_reports(p_payload jsonb)
   returns boolean
   language plpgsql security definer set search_path = pg_catalog, pg_temp

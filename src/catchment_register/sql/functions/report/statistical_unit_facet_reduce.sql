@@ -1,5 +1,5 @@
--- statistical_unit_facet_reduce: all cells are there: publish the facets of units. Outside a round there is nothing to
--- do.
+-- statistical_unit_facet_reduce: publish the facets of units when all cells are collected. Does nothing outside a
+-- round.
 --
 --   plan    no_jit
 create or replace procedure register.statistical_unit_facet_reduce(

@@ -1,5 +1,5 @@
--- begin_stage: the round of a stage that was asked for by hand: of all units, with scope some of those it names, or of
--- the reports alone. A flush, a reduce and planner statistics have nothing to do outside a round: null.
+-- begin_stage: open the round of a stage that was requested manually: of all units, with scope some of those it names,
+-- or of the reports alone. A flush, a reduce and planner statistics have nothing to do outside a round: null.
 --
 --   raises  RG014 another round is open
 create or replace function register.begin_stage(

@@ -1,4 +1,4 @@
--- clear_staging: take away what a round has staged and not published.
+-- clear_staging: delete what a round has staged and not published.
 create or replace function register.clear_staging(p_round_id bigint)
   returns void
   language sql security definer set search_path = pg_catalog, pg_temp

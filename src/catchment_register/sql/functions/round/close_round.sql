@@ -1,5 +1,5 @@
--- close_round: the last act of a round, in the transaction that brings the last report up to date. What it took from
--- the log goes now and not before; so do differences that every report has.
+-- close_round: close a round, in the transaction that updates the last report. Only now its log rows are deleted, and
+-- differences that every report has.
 --
 --   open -> done
 --   raises  RG009 the round is not open, or not at this stage

@@ -1,6 +1,6 @@
 -- enter_stage: the round that a stage belongs to, once the stage before it is known to have done its part. A task that
--- was made by hand names no round: stages that can begin one do, for a flush and a reduce the answer is null,
--- there is nothing to do.
+-- was created manually names no round: stages that can begin one do, for a flush and a reduce the answer is null, there
+-- is nothing to do.
 --
 --   locks   the round's row, until the stage commits: nobody gives it back meanwhile
 --   raises  RG009 the round is not open, or not at this stage; RG014 another round is open

@@ -1,5 +1,5 @@
--- give_back: a round that cannot continue leaves the changes it took to the next one. What it has published stays, and
--- so do differences that reports have not applied: the next round's reports take them in.
+-- give_back: close a round that cannot continue, and leave its changes to the next one. Published data stay, and so do
+-- differences that reports have not applied: the next round's reports include them.
 --
 --   open -> broken
 --   writes  register.collect_request

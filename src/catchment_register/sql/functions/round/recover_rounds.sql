@@ -1,6 +1,6 @@
--- recover_rounds: see to it that nothing is left behind. A round that is open though none of its tasks is left is given
--- back; and where something waits for a round and none is asked for, one is, later the more rounds have failed in a
--- row. Called whenever a stage has settled, by each collection, and each day; safe to repeat.
+-- recover_rounds: recover lost work. A round that is open without tasks is closed and its changes are returned; if
+-- something waits for a round and none is requested, one is requested, with a longer delay the more rounds have failed
+-- in a row. Called whenever a stage has settled, by each collection, and each day; safe to repeat.
 --
 --   locks   the open round's row, only if it is free: a stage at work holds it
 --   returns the round that was given back, or null

@@ -1,4 +1,4 @@
--- round_settled: a stage has ended, however it did. If it broke its round, the round is given back.
+-- round_settled: after hook of a stage. If the stage broke its round, the round is closed and its changes are returned.
 --
 --   plan    no_jit
 create or replace procedure register.round_settled(payload jsonb)

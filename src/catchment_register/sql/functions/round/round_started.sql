@@ -1,4 +1,4 @@
--- round_started: a stage has been claimed. Sent with the claim, so that people see it before its work is done.
+-- round_started: before hook of a stage. Committed with the claim, so that users see it before its work is done.
 --
 --   plan    no_jit
 create or replace procedure register.round_started(payload jsonb)

@@ -1,5 +1,5 @@
--- is_unsettled: whether a task in this state is still to come to an end. Every state is named: a new one must be
--- decided on. Inlined, therefore without a SET clause.
+-- is_unsettled: whether a task in this state is unsettled. Every state is named, so that a new one needs a decision.
+-- Inlined, therefore without a SET clause.
 create or replace function register.is_unsettled(p_state text)
   returns boolean
   language sql immutable

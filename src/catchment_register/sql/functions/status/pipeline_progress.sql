@@ -1,4 +1,4 @@
--- pipeline_progress: how far derivation is, one row for each of its two phases. step: its first stage that has not
+-- pipeline_progress: progress of derivation, one row for each of its two phases. step: its first stage that has not
 -- settled; total, completed: children of that stage; counts: units that the open round derives. percent weighs the
 -- steps by the time they usually take, and is null while a round that broke waits for its next try: see last_failure.
 -- active: the phase is being worked on; pending: it comes after the other.

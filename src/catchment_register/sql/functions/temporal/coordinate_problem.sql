@@ -1,5 +1,5 @@
--- coordinate_problem: what is wrong with a latitude, longitude or altitude as it was entered; null if nothing is. Made
--- to be inlined.
+-- coordinate_problem: the problem of a latitude, longitude or altitude as entered; null without a problem. Made to be
+-- inlined.
 create or replace function register.coordinate_problem(
   p_kind  text,
   p_text  text

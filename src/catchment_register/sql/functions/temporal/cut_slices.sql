@@ -1,5 +1,5 @@
--- cut_slices: take a time out of the slices of some owners. What is before and after it stays. p_filter: only rows with
--- these values, as {"type": "primary"}. Tells how many slices were there.
+-- cut_slices: remove a period from the slices of some owners. The time before and after it stays. p_filter: only rows
+-- with these values, as {"type": "primary"}. Returns the number of changed slices.
 --
 --   locks   the slices
 --   raises  RG003 other rows depend on the row in that period

@@ -1,5 +1,5 @@
--- guard_children: units that were shortened or deleted still cover what belongs to them. Each argument is a table and
--- the column by which its rows belong. Rows without validity need a slice at any time.
+-- guard_children: require that shortened and deleted units still cover what belongs to them. Each argument is a table
+-- and the column by which its rows belong. Rows without validity need a slice at any time.
 --
 -- locks   nothing more: the changed slices are locked by their change, and a session that adds a child locks them first
 --           (guard_parent)

@@ -1,5 +1,5 @@
--- guard_codes: each changed row names codes that exist. Arguments are pairs of a column and the list it names. Lists
--- are only added to, so nothing has to be locked.
+-- guard_codes: require that each changed row refers to existing codes. Arguments are pairs of a column and the list it
+-- names. Lists are only added to, so nothing has to be locked.
 --
 --   raises  RG004 the code is not in its list
 --   plan    no_jit

@@ -1,4 +1,5 @@
--- guard_ident: an identifier of a hierarchical type is a path: labels of letters, digits and _, with dots between them.
+-- guard_ident: require that an identifier of a hierarchical type is a path: labels of letters, digits and _, with dots
+-- between them.
 --
 --   raises  RG017 the value does not fit its column
 --   plan    no_jit

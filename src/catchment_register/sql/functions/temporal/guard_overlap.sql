@@ -1,5 +1,5 @@
--- guard_overlap: no two rows of one key are valid on the same day. Each argument is a key: its columns joined by
--- commas, first the one that says whose row it is. A key whose rows are looked at has all its stored rows looked at.
+-- guard_overlap: refuse two rows of one key that are valid on the same day. Each argument is a key: its columns joined
+-- by commas, first that of the owner. For each key of a changed row, all stored rows are checked.
 --
 --   locks   slices of changed units that have several, by id and start; details are serialised by their parents' rows,
 --           which guard_parent locks

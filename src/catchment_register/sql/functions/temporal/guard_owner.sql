@@ -1,5 +1,5 @@
--- guard_owner: a changed row without validity belongs to a unit that exists. Arguments are pairs of a column and the
--- table it names.
+-- guard_owner: require that a changed row without validity belongs to an existing unit. Arguments are pairs of a column
+-- and the table it names.
 --
 --   locks   the owners' rows against their deletion, by id
 --   raises  RG002 the unit that the row belongs to does not cover its period; RG007 the transaction is not read

@@ -1,6 +1,7 @@
--- guard_parent: each changed row lies within what it belongs to. Arguments are pairs of a column and the table it
--- names: slices of a legal unit or an establishment must cover the row's validity, without a hole; of another table the
--- row must exist. Rows are sought by one array of ids and joined by hash: a third of the time of a probe for each row.
+-- guard_parent: require that each changed row lies within the period of its owner. Arguments are pairs of a column and
+-- the table it names: slices of a legal unit or an establishment must cover the row's validity, without a hole; of
+-- another table the row must exist. Rows are sought by one array of ids and joined by hash: a third of the time of a
+-- probe for each row.
 --
 --   locks   the parents' rows, by id: sessions that add slices to one parent take turns, and a parent does
 --           not shrink meanwhile

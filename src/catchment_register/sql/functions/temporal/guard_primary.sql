@@ -1,5 +1,5 @@
--- guard_primary: of all that belongs to the same unit, at most one row is primary on any day. Arguments are pairs of
--- the flag and the column that says to whom a row belongs. Rows of one owner are serialised by the owner's row, which
+-- guard_primary: require that at most one row of the same owner is primary on any day. Arguments are pairs of the flag
+-- and the column that says to whom a row belongs. Rows of one owner are serialised by the owner's row, which
 -- guard_parent locks.
 --
 --   raises  RG005 two units are primary at the same time

@@ -1,4 +1,4 @@
--- guard_region: an address abroad has no region: regions are those of the home country.
+-- guard_region: refuse a region for an address abroad: regions are those of the home country.
 --
 --   raises  RG018 an address abroad cannot have a region
 --   plan    no_jit

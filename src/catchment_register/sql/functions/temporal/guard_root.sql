@@ -1,5 +1,5 @@
--- guard_root: the root that was chosen for a power group is one of its legal units, at any time. One that leaves
--- its group later is forgotten by the round that finds the group again.
+-- guard_root: require that the root chosen for a power group is one of its legal units, at any time. If it leaves the
+-- group later, the round that determines the group again deletes the choice.
 --
 --   locks   nothing: a changed root is logged with its group, so that a round looks at what was committed meanwhile
 --   raises  RG023 the root is not in its power group

@@ -1,4 +1,4 @@
--- guard_statistic: a value stands in the column of its variable's type.
+-- guard_statistic: require that a value is in the column of its variable's type.
 --
 --   raises  RG017 the value does not fit its column
 --   plan    no_jit

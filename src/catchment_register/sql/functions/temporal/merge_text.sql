@@ -1,4 +1,4 @@
--- merge_text: the statement by which temporal_merge brings source rows into the slices of a table. It reads $1, the
+-- merge_text: the statement by which temporal_merge merges source rows into the slices of a table. It reads $1, the
 -- arguments of the source, and $2, the numbers of the rows to take.
 --
 -- Time is cut at every start and end of the old slices and of the source rows of a key; each piece gets its values;

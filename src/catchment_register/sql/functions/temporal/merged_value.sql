@@ -1,6 +1,6 @@
--- merged_value: what a column of a piece of time becomes: an expression over the old slice b and the source rows s that
--- cover it. replace: what the last source row says, also null; update: the last value that a source row has, else the
--- old one. A kept column stays, and continues as in the latest slice k; a source row only gives the first one. A
+-- merged_value: the new value of a column in a piece of time: an expression over the old slice b and the source rows s
+-- that cover it. replace: what the last source row says, also null; update: the last value that a source row has, else
+-- the old one. A kept column stays, and continues as in the latest slice k; a source row only gives the first one. A
 -- cleared one is null wherever a source row is.
 create or replace function register.merged_value(
   p_column  text,

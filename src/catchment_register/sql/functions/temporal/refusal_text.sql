@@ -1,5 +1,5 @@
--- refusal_text: what a rule of the tables says to people, by the name of the constraint or of the column that lacks a
--- value. Null where it is none of ours: then the database's own words are all there is.
+-- refusal_text: the message of a table rule, by the name of the constraint or of the column that lacks a value. Null
+-- for other constraints: then the database's message is used.
 create or replace function register.refusal_text(
   p_constraint  text,
   p_column      text default null

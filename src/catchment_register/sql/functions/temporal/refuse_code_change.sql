@@ -1,5 +1,5 @@
--- refuse_code_change: a code list is added to and corrected, never deleted from, and what others rely on stays: ids,
--- and the column that the trigger names.
+-- refuse_code_change: refuse to delete codes, and to change what others rely on: ids, and the column that the trigger
+-- names. Codes can be added and corrected.
 --
 --   raises  RG020 the row or column is fixed
 create or replace function register.refuse_code_change()

@@ -1,5 +1,5 @@
--- refuse_delete_in_use: a row that others name stays. Arguments are pairs of a table and the column that names us. The
--- deleted rows are locked by their deletion, and a session that names one locks it first.
+-- refuse_delete_in_use: refuse to delete a row that others refer to. Arguments are pairs of a table and the column that
+-- refers to this one. The deleted rows are locked by their deletion, and a session that names one locks it first.
 --
 --   raises  RG006 other rows refer to the row; RG007 the transaction is not read committed
 --   plan    no_jit

@@ -1,4 +1,4 @@
--- refuse_truncate: TRUNCATE would leave derived data behind and things without their owner.
+-- refuse_truncate: refuse TRUNCATE, which would leave derived data behind and details without their owner.
 --
 --   raises  RG021 the table cannot be truncated
 create or replace function register.refuse_truncate()

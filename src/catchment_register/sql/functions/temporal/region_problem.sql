@@ -1,5 +1,5 @@
--- region_problem: what is wrong with a region of an address: it lies abroad. Regions are those of the home country, and
--- without one anything goes. Null if nothing is wrong. Made to be inlined.
+-- region_problem: the problem of a region of an address abroad. Regions are those of the home country; without a home
+-- country any region is allowed. Null without a problem. Made to be inlined.
 create or replace function register.region_problem(
   p_region      text,
   p_country     text,

@@ -1,9 +1,8 @@
--- temporal_merge: bring rows with validity into a table of slices. p_mode replace: a row says all about its time;
--- update: it says what it has a value for. Rows are taken in the order of row_no, so a later one wins where two
--- overlap. Time that no row covers stays as it is; a slice that would say what is there already is not touched.
--- p_keeps: columns that the old slice decides; p_clears: columns that become null. p_is_new: nobody knows the owners
--- yet, so no slice of theirs is looked for. If p_args says is_single besides, no key has two rows in the source: all of
--- it is inserted as it is.
+-- temporal_merge: merge rows with validity into a table of slices. p_mode replace: a row replaces all columns in its
+-- time; update: only those it has a value for. Rows are taken in the order of row_no, so a later one wins where two
+-- overlap. Time that no row covers is not changed; a slice that would not change is not touched. p_keeps: columns that
+-- the old slice decides; p_clears: columns that become null. p_is_new: the owners are new, so none of their slices are
+-- read. If p_args also has is_single, no key has two rows in the source, and all of it is inserted unchanged.
 --
 -- p_source is a SELECT of ours over $1 (p_args) that yields row_no, the owner, the key columns, valid_from,
 -- valid_until, the data columns, edit_at, edit_by and edit_comment. Only the owner of the schema may call this.

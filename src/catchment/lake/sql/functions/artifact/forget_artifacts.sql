@@ -1,5 +1,5 @@
--- forget_artifacts: files that are gone, or belong to the lake now. With p_fences, one for each path, only where the
--- note is still that of this attempt: another one may write there now.
+-- forget_artifacts: delete the records of files that are gone, or belong to the lake now. With p_fences, one for each
+-- path, only the records of that attempt are deleted: another attempt may write there now.
 create or replace function lake.forget_artifacts(
   p_paths   text[],
   p_fences  bigint[] default null

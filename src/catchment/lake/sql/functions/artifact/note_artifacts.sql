@@ -1,4 +1,5 @@
--- note_artifacts: files that a task is about to write. A path that is noted again belongs to the newer attempt.
+-- note_artifacts: record files that a task is about to write. A path that is recorded again belongs to the newer
+-- attempt.
 create or replace function lake.note_artifacts(
   p_refresh_id  bigint,
   p_task_id     bigint,

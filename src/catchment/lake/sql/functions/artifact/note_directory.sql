@@ -1,7 +1,7 @@
--- note_directory: a refresh that was about to commit is going to be something else. Its transaction may have written
--- files into the directory of its table, under names that only DuckLake knew: the directory is noted, and a sweep
--- compares it with the catalog. The state PUBLISHING is the note that was there before the first file; with any other
--- state nothing happens.
+-- note_directory: record the directory of a refresh that was about to commit and will not. Its transaction may have
+-- written files into the directory of its table, under names that only DuckLake knew: the directory is noted, and a
+-- sweep compares it with the catalog. The state PUBLISHING is the note that was there before the first file; with any
+-- other state nothing happens.
 --
 --   locks   the row of the artifact
 create or replace function lake.note_directory(p_refresh_id bigint)

@@ -1,5 +1,5 @@
--- table_directory: where the files of a lake table are: an absolute path or a URL, with a slash at the end. Null when
--- the catalog has no such table.
+-- table_directory: the directory of a lake table: an absolute path or a URL, with a slash at the end. Null if the
+-- catalog has no such table.
 create or replace function lake.table_directory(p_table_id bigint)
   returns text
   language sql stable security definer set search_path = pg_catalog, pg_temp

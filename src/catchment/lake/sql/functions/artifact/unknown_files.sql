@@ -1,7 +1,6 @@
--- unknown_files: of these files below a folder, those that nothing knows: no data file or delete file of the catalog,
--- of whatever snapshot, none that DuckLake is going to delete, none that a refresh has noted. The folder is the
--- directory of a table, or one above or below it. Files have to be listed before this is called: what is written later
--- is not among them.
+-- unknown_files: the unknown files among these files below a folder: not data files or delete files of any snapshot in
+-- the catalog, not scheduled for deletion by DuckLake, and not recorded by a refresh. The folder is the directory of a
+-- table, or one above or below it. List the files before this call, so that files written later are not among them.
 create or replace function lake.unknown_files(
   p_folder  text,
   p_paths   text[]

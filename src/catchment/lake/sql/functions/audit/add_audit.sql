@@ -1,4 +1,4 @@
--- add_audit: remember how a comparison of a table with its query came out.
+-- add_audit: store the result of a comparison of a table with its query.
 create or replace function lake.add_audit(
   p_dt_id     bigint,
   p_snapshot  bigint,

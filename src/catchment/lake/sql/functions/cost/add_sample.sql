@@ -1,4 +1,4 @@
--- add_sample: remember what a refresh took; the newest 20 of each action are kept.
+-- add_sample: store the cost of a refresh; the newest 20 of each action are kept.
 create or replace function lake.add_sample(
   p_dt_id   bigint,
   p_action  text,

@@ -1,4 +1,4 @@
--- cost_samples: what the newest refreshes of a table took, newest first.
+-- cost_samples: the cost of the newest refreshes of a table, newest first.
 create or replace function lake.cost_samples(p_dt_id bigint)
   returns table (action text, units double precision, ms double precision)
   language sql stable security definer set search_path = pg_catalog, pg_temp

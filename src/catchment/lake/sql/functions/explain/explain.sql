@@ -1,7 +1,7 @@
--- explain: why a dynamic table is not as new as it has to be: first how old its data are, then everything that keeps it
--- from getting newer (is_blocking), and what else there is to say. If nothing is blocking, it is within its lag, or a
--- refresh runs, or comes by itself. Takes no lock. Its parts are PL/pgSQL also where one statement is enough: a session
--- then plans them once, while functions of SQL are planned at each call.
+-- explain: why a dynamic table is late: the age of its data first, then every cause (is_blocking), and further facts.
+-- If nothing is blocking, the table is within its lag, or a refresh runs or is scheduled. Takes no lock. Its parts are
+-- PL/pgSQL also where one statement is enough: a session then plans them once, while functions of SQL are planned at
+-- each call.
 --
 --   returns nothing if there is no such table
 create or replace function lake.explain(p_dt_id bigint)

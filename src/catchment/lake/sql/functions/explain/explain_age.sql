@@ -1,4 +1,4 @@
--- explain_age: how old the data of a table are, against the lag that it has to keep. See explain.
+-- explain_age: the age of a table's data, compared with its lag. See explain.
 create or replace function lake.explain_age(
   p_dt_id  bigint,
   p_lag    interval,

@@ -1,5 +1,5 @@
--- explain_connected: the turn of the table has come, and a round of tables that are connected with it is not over: they
--- are refreshed together. See explain.
+-- explain_connected: the table is due, but a round of connected tables is still open: they are refreshed together. See
+-- explain.
 create or replace function lake.explain_connected(
   p_dt   lake.dt,
   p_now  timestamptz

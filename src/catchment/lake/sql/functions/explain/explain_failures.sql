@@ -1,4 +1,4 @@
--- explain_failures: the last refresh of the table failed, or was not done because one above it failed: then the tables
+-- explain_failures: the last refresh of the table failed, or was skipped because one above it failed: then the tables
 -- at the top of that chain are named. A failure does not hold it back while the table that failed is being refreshed
 -- again. See explain.
 create or replace function lake.explain_failures(

@@ -1,4 +1,4 @@
--- explain_slots: all workers of the lake are at work, and on what. See explain.
+-- explain_slots: all workers of the lake are busy, and with what. See explain.
 create or replace function lake.explain_slots(
   p_evidence  jsonb,
   p_now       timestamptz

@@ -1,4 +1,4 @@
--- explain_table: as explain, for one who has read lake.effective_lag: the lag that the table has to keep, and what a
+-- explain_table: explain, for a caller that has read lake.effective_lag: the lag that the table has to keep, and what a
 -- refresh of it and of all it reads is expected to take.
 create or replace function lake.explain_table(
   p_dt_id     bigint,

@@ -1,6 +1,6 @@
--- explain_task: what holds back the task of a refresh, as worker.explain says it; of a refresh in buckets, the oldest
--- one that is open. Then what only the lake knows: all workers are at work, or a session holds the commit lock that the
--- refresh needs to be published. See explain.
+-- explain_task: why the task of a refresh waits, from worker.explain; for a refresh in buckets, that of the oldest open
+-- bucket. Then causes that only the lake knows: all workers are busy, or a session holds the commit lock that the
+-- refresh needs for publishing. See explain.
 create or replace function lake.explain_task(
   p_refresh   lake.refresh,
   p_standing  jsonb,

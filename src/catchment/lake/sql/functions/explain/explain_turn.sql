@@ -1,4 +1,4 @@
--- explain_turn: no refresh of the table is open: when the schedule has its turn, or why not. See explain.
+-- explain_turn: no refresh of the table is open: when the schedule refreshes it next, or why it does not. See explain.
 create or replace function lake.explain_turn(
   p_dt        lake.dt,
   p_lag       interval,

@@ -1,4 +1,4 @@
--- table_command: a verb of "catchment table" on a dynamic table, to paste.
+-- table_command: a command line of "catchment table" for a dynamic table, to paste.
 create or replace function lake.table_command(
   p_verb   text,
   p_dt_id  bigint

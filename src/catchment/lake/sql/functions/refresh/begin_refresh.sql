@@ -1,5 +1,5 @@
--- begin_refresh: an attempt takes a refresh over. From now on nobody who holds an older fence can publish it. A plan of
--- an earlier attempt is forgotten, except with p_keep_plan: then the frontier it was made from stays that of the
+-- begin_refresh: an attempt takes over a refresh. From now on no attempt with an older fence can publish it. The plan
+-- of an earlier attempt is deleted, except with p_keep_plan: then the frontier it was made from stays that of the
 -- refresh, so that what was computed by it is published onto that frontier or not at all.
 --
 --   SCHEDULED | EXECUTING | PUBLISHING -> EXECUTING, or SKIPPED when the table is as new already; PUBLISHED stays

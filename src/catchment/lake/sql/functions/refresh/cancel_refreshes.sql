@@ -1,5 +1,5 @@
--- cancel_refreshes: stop what is under way for a table, and for a new definition of it; but for one refresh if it is
--- named. What has been published has succeeded.
+-- cancel_refreshes: cancel the open refreshes of a table, and of a new definition of it, except p_except. A refresh
+-- that has been published succeeds.
 --
 --   any open state -> CANCELLED, or SUCCEEDED
 --   returns how many were under way

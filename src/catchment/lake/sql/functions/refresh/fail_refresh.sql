@@ -1,4 +1,4 @@
--- fail_refresh: the attempt that holds a refresh gives it up for good. One that is published cannot fail any more.
+-- fail_refresh: the attempt that holds a refresh fails it for good. A published refresh cannot fail.
 --
 --   EXECUTING | PUBLISHING -> FAILED, or CANCELLED with the code CANCELLED
 --   returns the state it is in now

@@ -1,5 +1,5 @@
--- foreign_write: has another program written the content of a dynamic table, after it was last checked and up to a
--- snapshot? Our own commit of that time is the frontier's; upkeep changes no content.
+-- foreign_write: whether another program has written the content of a dynamic table between the last check and a
+-- snapshot. Our own commit in that time is the one of the frontier; upkeep changes no content.
 --
 --   returns FOREIGN_WRITE, or null
 create or replace function lake.foreign_write(

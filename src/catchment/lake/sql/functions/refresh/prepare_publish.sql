@@ -1,6 +1,6 @@
--- prepare_publish: write down what is about to be committed to the lake. It commits before the lake's transaction
--- begins: that one sees our tables as they were when it first touched the catalog, and a row changed later would stop
--- it. p_publication: action, reason, inserted, deleted, rows_after, keys, buckets, reads, figures.
+-- prepare_publish: record what is about to be committed to the lake. It commits before the lake's transaction begins:
+-- that one sees our tables as they were when it first touched the catalog, and a row changed later would stop it.
+-- p_publication: action, reason, inserted, deleted, rows_after, keys, buckets, reads, figures.
 --
 --   EXECUTING | PUBLISHING -> PUBLISHING
 --   locks   the refresh row

@@ -1,5 +1,5 @@
--- publish: a refresh has happened, if it is still the one that may. Called by the guard within the lake's commit, with
--- its snapshot; or without one, when there was nothing to write.
+-- publish: mark a refresh as published, if its attempt still holds it. Called by the guard within the lake's commit,
+-- with its snapshot; or without one, when there was nothing to write.
 --
 --   PUBLISHING -> PUBLISHED
 --   locks   the refresh row, then the frontier row; see put_replacement

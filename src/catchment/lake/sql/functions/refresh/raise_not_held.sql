@@ -1,4 +1,4 @@
--- raise_not_held: the answer to an attempt that has lost its refresh.
+-- raise_not_held: raise the error for an attempt that has lost its refresh.
 --
 --   raises  CM001 the claim was lost
 create or replace function lake.raise_not_held(

@@ -1,6 +1,6 @@
--- repeat_refresh: what the subtasks of a refresh have read is no longer true. It is done from the beginning, by a new
--- task in the lane of its table; the deadline stays. Its holder completes its own task in the same transaction.
--- How often that happened is in the figures ("repeats").
+-- repeat_refresh: restart a refresh whose subtasks have read outdated data. It starts over, by a new task in the lane
+-- of its table; the deadline stays. Its holder completes its own task in the same transaction. How often that happened
+-- is in the figures ("repeats").
 --
 --   EXECUTING -> EXECUTING, without a plan and with another task
 --   returns false, and nothing happens, when it was repeated p_most times before

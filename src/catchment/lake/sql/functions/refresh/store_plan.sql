@@ -1,4 +1,5 @@
--- store_plan: keep how a refresh is cut into buckets, for the tasks that compute them and for the one that publishes.
+-- store_plan: store the division of a refresh into buckets, for the tasks that compute them and the task that
+-- publishes.
 --
 --   locks   the refresh row
 --   raises  CM001 the claim was lost

@@ -1,6 +1,6 @@
--- advance: let a round continue as far as it can, and all others that nobody else is at; without an id all that are
--- free. What has nothing to do is settled here, what has becomes a task. May be called at any time and repeatedly. A
--- round that took long for a table of it asks for the next tick at once: see hasten.
+-- advance: advance a round as far as possible, and all others that no other session is advancing; without an id, all
+-- that are free. A refresh without work is settled here; one with work becomes a task. May be called at any time and
+-- repeatedly. A round that took long for a table of it asks for the next tick at once: see hasten.
 --
 --   SCHEDULED -> SUCCEEDED (no_data) | SKIPPED | UPSTREAM_FAILED, or it gets a task
 --   EXECUTING | PUBLISHING | PUBLISHED whose task has settled -> see settle_ended

@@ -1,7 +1,7 @@
--- due: tables whose turn it is. Turns are the multiples of a table's period, counted from the same moment for all; a
--- turn in which the table was tried, or got its data in another way, is over. Missed turns are not made up for. It is
--- also the turn of a table that would be older than its lag if it waited for the tick after the next one: its refresh,
--- and those of what it reads, take as long as they are expected to.
+-- due: tables that are due. Turns are the multiples of a table's period, counted from the same moment for all; a turn
+-- in which the table was tried, or got its data in another way, is over. Missed turns are not made up for. It is also
+-- the turn of a table that would be older than its lag if it waited for the tick after the next one: its refresh, and
+-- those of what it reads, take as long as they are expected to.
 --
 -- A time after p_now was written before the clock was set back, and says nothing.
 create or replace function lake.due(p_now timestamptz)

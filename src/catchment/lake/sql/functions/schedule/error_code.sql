@@ -1,4 +1,4 @@
--- error_code: the code of a refresh for the error of its task, for tasks that could not say it themselves.
+-- error_code: the error code of a refresh, derived from the error of its task, for tasks that could not report one.
 create or replace function lake.error_code(p_error jsonb)
   returns text
   language sql immutable set search_path = pg_catalog, pg_temp

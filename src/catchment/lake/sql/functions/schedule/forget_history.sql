@@ -1,7 +1,6 @@
--- forget_history: delete what nobody will ask for again: refreshes after the time that the lake keeps them, those that
--- had nothing to do after a day, rounds without refreshes, versions and changes older than every reader. Of those that
--- had nothing to do the times stay in lake.idle as long as other refreshes do: how old the data were is computed from
--- all.
+-- forget_history: delete expired history: refreshes after the time that the lake keeps them, those that had nothing to
+-- do after a day, rounds without refreshes, versions and changes older than every reader. Of those that had nothing to
+-- do the times stay in lake.idle as long as other refreshes do: how old the data were is computed from all.
 create or replace function lake.forget_history()
   returns void
   language plpgsql set search_path = pg_catalog, pg_temp

@@ -1,6 +1,5 @@
--- hasten: rounds have closed. If one of them has taken so much of the lag of a table that the table would be late by
--- the next tick, the tick is asked for now. Not for a round that took less than a quarter of the lag: the tick itself
--- comes about that often.
+-- hasten: request a tick now if a closed round has taken so much of the lag of a table that the table would be late by
+-- the next tick. Not for a round that took less than a quarter of the lag: the tick itself comes about that often.
 create or replace function lake.hasten(p_rounds bigint[])
   returns void
   language sql set search_path = pg_catalog, pg_temp

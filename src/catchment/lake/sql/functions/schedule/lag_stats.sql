@@ -1,5 +1,5 @@
--- lag_stats: how old the data of a table were between a time and now. After a refresh became visible the table lags by
--- its age, and ever more until the next one does. Before the first there is nothing to lag.
+-- lag_stats: the age of a table's data between a time and now. When a refresh becomes visible, the lag is the age of
+-- its data; it grows until the next one becomes visible. It starts with the first refresh.
 --
 --   returns mean and largest lag, the share of the time within its lag (null without one), the time looked at, and the
 --           refreshes in it

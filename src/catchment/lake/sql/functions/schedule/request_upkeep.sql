@@ -1,6 +1,6 @@
--- request_upkeep: ask now and then for what keeps the lake in order: files of refreshes that are over, tables in too
--- many files or with too many deleted rows, views that another client has dropped, snapshots and files that are
--- too old; and delete old history.
+-- request_upkeep: request the upkeep of the lake from time to time: files of refreshes that are over, tables in too
+-- many files or with too many deleted rows, views that another client has dropped, snapshots and files that are too
+-- old; and delete old history.
 --
 -- A time in the future was written before the clock was set back: then it is asked for as well.
 --

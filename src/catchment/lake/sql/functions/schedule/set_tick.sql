@@ -1,5 +1,5 @@
--- set_tick: how often the tick comes: every second while a round is open, so that one whose worker died continues; else
--- a quarter of the smallest lag, within a second and a minute; not at all when nothing asks for it.
+-- set_tick: the interval of the tick: every second while a round is open, so that one whose worker died continues; else
+-- a quarter of the smallest lag, within a second and a minute; none when nothing needs it.
 --
 --   locks   the schedule's row, if something changes
 create or replace function lake.set_tick()

@@ -1,5 +1,5 @@
--- settle_ended: refreshes whose task has settled without them. The task failed before it could say why, its worker died
--- too often, one of its buckets failed, or it was cancelled.
+-- settle_ended: settle refreshes whose task has settled without settling them: the task failed before it could report
+-- why, its worker died too often, one of its buckets failed, or it was cancelled.
 --
 --   locks   refresh rows, those that are free, then see settle_refresh
 create or replace function lake.settle_ended(p_rounds bigint[])

@@ -1,5 +1,5 @@
--- settle_idle: refreshes of tables for which nothing has changed. Their content is that of the round's snapshot too, so
--- only the record of it moves: no task, no read of the lake.
+-- settle_idle: settle refreshes of tables without changes. Their content is also valid at the round's snapshot, so only
+-- the record moves: no task, no read of the lake.
 --
 --   SCHEDULED -> SUCCEEDED, action no_data
 --   locks   the frontier rows of the tables, which have no other refresh under way, then the refresh rows, then those

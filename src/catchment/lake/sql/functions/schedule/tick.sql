@@ -1,6 +1,6 @@
--- tick: what the schedule of dynamic tables does again and again: see what the lake's new snapshots have touched, let
--- open rounds continue, and open a round for the tables that are due. Connected tables come together, at one snapshot;
--- where one of them is still being refreshed, all of them wait for the next turn.
+-- tick: one pass of the schedule of dynamic tables: find what the lake's new snapshots have changed, advance open
+-- rounds, and open a round for the tables that are due. Connected tables come together, at one snapshot; where one of
+-- them is still being refreshed, all of them wait for the next turn.
 --
 --   returns {"head", "due", "round_id"}, or {"busy": 1} when another session runs it
 --   locks   the turn of ticks, that of rounds if it is free; see advance

@@ -1,6 +1,6 @@
--- watch_refreshes: stop refreshes that are past their deadline, and those in buckets in which a bucket runs but none
--- has started or ended for so long that it hangs (no_progress_seconds of the plan). Buckets that nobody has time for do
--- not hang. Their tasks are cancelled, and settle them as they end.
+-- watch_refreshes: cancel refreshes that are past their deadline, and refreshes in buckets that hang: a bucket runs,
+-- but none has started or ended for no_progress_seconds (of the plan). Buckets that wait for a worker do not count as
+-- hanging. Their tasks are cancelled, and settle them as they end.
 --
 --   locks   refresh rows, those that are free; see worker.cancel
 create or replace function lake.watch_refreshes()

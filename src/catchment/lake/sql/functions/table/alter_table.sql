@@ -1,5 +1,5 @@
--- alter_table: other properties for a dynamic table, which say when and how it is refreshed, not what it holds. What is
--- being refreshed continues as it began. p_change: properties, target_lag (seconds), scheduler, strategy, reason.
+-- alter_table: change the properties of a dynamic table: when and how it is refreshed, not its content. A running
+-- refresh keeps the old properties. p_change: properties, target_lag (seconds), scheduler, strategy, reason.
 --
 --   locks   the table's row
 --   raises  CM030 the dynamic table is being created, replaced or dropped

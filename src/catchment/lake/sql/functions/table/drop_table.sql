@@ -1,5 +1,5 @@
--- drop_table: a dynamic table is about to be dropped from the lake. It is not refreshed any more; the commit that drops
--- it removes the row. If that commit never comes, drop it again.
+-- drop_table: mark a dynamic table that is about to be dropped from the lake. It is no longer refreshed; the commit
+-- that drops it removes the row. If that commit never comes, drop the table again.
 --
 --   any -> dropping
 --   locks   the table's row

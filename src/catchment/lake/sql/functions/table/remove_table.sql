@@ -1,5 +1,5 @@
--- remove_table: forget a dynamic table. Called by the guard within the commit that drops it from the lake; or by
--- itself, when the lake has it no more. One that is gone stays so.
+-- remove_table: delete the row of a dynamic table. Called by the guard within the commit that drops it from the lake;
+-- or by itself, when the lake has it no more. One that is gone stays so.
 --
 --   dropping -> gone
 --   locks   the table's row

@@ -1,4 +1,4 @@
--- resume: a dynamic table is refreshed by the schedule again, with those below it that were suspended because of it.
+-- resume: resume the scheduled refreshes of a dynamic table, and of those below it that were suspended because of it.
 --
 --   suspended -> active
 --   returns the ids that were resumed

@@ -1,5 +1,4 @@
--- suspend: a dynamic table is not refreshed by the schedule any more, nor are those that read it. p_by: user or
--- failures.
+-- suspend: stop the scheduled refreshes of a dynamic table and of those that read it. p_by: user or failures.
 --
 --   active -> suspended, and all active ones below it, by upstream
 --   returns the ids that were suspended
