@@ -139,7 +139,7 @@ class Bed:
     def wait_settled(self, queue: str, *, limit: float = 3600) -> None:
         """Until nothing of a queue is left to do; raises if a task of it failed."""
         began = time.monotonic()
-        # The view worker.tasks would explain each of a thousand tasks: a tenth of what is measured.
+        # The view worker.tasks would explain each of a thousand tasks, and be a fifth of what is measured.
         asks = (
             "select exists (select from worker.open_tasks(array[%s]) as t where t.reason is distinct from 'scheduled')"
         )
