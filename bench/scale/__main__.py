@@ -1,4 +1,4 @@
-"""Runs the benchmarks of the cluster: python -m bench.scale [--quick] [nodes|model|keys ...].
+"""Runs the benchmarks of the cluster: python -m bench.scale [--quick] [nodes|model|keys|kills ...].
 
 Without names: all. Everything runs on this machine: an S3 server (moto), a PostgreSQL, one worker, and a cluster of Ray
 whose nodes are processes. So nothing here shows a speed-up; it shows costs. ``--quick`` uses about a tenth of the rows.
@@ -10,7 +10,7 @@ import signal
 import sys
 
 from bench.lake.lab import show
-from bench.scale import costs, keys
+from bench.scale import costs, keys, kills
 from bench.scale import model as models
 
 
@@ -45,7 +45,7 @@ def model(*, quick: bool) -> None:
         )
 
 
-PARTS = {"nodes": costs.nodes, "model": model, "keys": keys.keys}
+PARTS = {"nodes": costs.nodes, "model": model, "keys": keys.keys, "kills": kills.kills}
 
 
 def main() -> None:

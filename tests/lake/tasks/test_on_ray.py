@@ -6,16 +6,17 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.fixtures.lake import WORKER_SETTINGS, cloned_lake
 from tests.fixtures.lake_case import LakeCase
 from tests.fixtures.ray import Cluster, Node, drivers_of, needs_ray, ray_cluster, ray_settings
-from tests.fixtures.worker import StartWorker, WorkerProcess, wait_until
+from tests.fixtures.worker import StartWorker, WorkerProcess, starting_workers, wait_until
 from tests.lake.tasks import ray_body
 from tests.lake.tasks.crew import LakeCrew
 from tests.worker.crew import is_alive
@@ -33,10 +34,10 @@ class Rays:
     cluster: Cluster
     folder: Path
 
-    def fill(self) -> None:
+    def fill(self, *, first: int = 0) -> None:
         case = self.crew.case
         case.make("source", "k BIGINT, v BIGINT")
-        case.sql("INSERT INTO source SELECT i % 1000, i FROM range(4000) AS r(i)")
+        case.sql(f"INSERT INTO source SELECT i % 1000, i FROM range({first}, {first + 4000}) AS r(i)")
         case.create(
             "CREATE DYNAMIC TABLE dt TARGET_LAG = '1 day' REFRESH_MODE = INCREMENTAL PARALLEL_THRESHOLD = 2"
             " EXECUTOR = RAY AS SELECT k, max(v) AS m, count(*) AS n FROM source GROUP BY k"
@@ -196,3 +197,27 @@ def test_a_cancelled_refresh_ends_its_bodies_and_the_next_one_is_as_ever(rays: R
     assert rays.crew.publications(refresh_id) == 0
     rays.crew.wait_clean(seconds=120)
     rays.end_well(rays.crew.request("dt"))
+
+
+def test_two_lakes_with_the_same_names_and_ids_share_a_cluster(
+    rays: Rays, server: str, lake_template: str, tmp_path: Path
+) -> None:
+    """Their bodies run in the same processes, one after another."""
+    (tmp_path / "logs").mkdir()
+    with (
+        cloned_lake(server, lake_template, tmp_path / "other") as dsn,
+        starting_workers(dsn, tmp_path / "logs") as start,
+        closing(LakeCase(dsn, tmp_path / "other")) as case,
+    ):
+        other = Rays(LakeCrew(case, start), rays.cluster, rays.folder)
+        other.fill(first=50_000)
+        for one in (rays, other):
+            one.hire(**{**WORKER_SETTINGS, "CATCHMENT_MAX_CONCURRENT_TASKS": "3"})
+        for number in range(2):
+            refreshes = [(one, one.crew.request("dt")) for one in (rays, other)]
+            for one, refresh_id in refreshes:
+                row = one.end_well(refresh_id)
+                assert row["figures"]["subtasks_on_ray"] == row["figures"]["subtasks"] > 0
+                with one.crew.case.commit_lock():
+                    one.crew.case.sql(f"UPDATE source SET v = v + {number + 1} WHERE k % 3 = 0")
+        assert len(set(rays.lines("starts"))) < len(rays.lines("starts"))
