@@ -38,7 +38,6 @@ PHRASES = {
     r"\bmend (?:it|the|them|what)\b|\bto be mended\b": "fix, correct",
     r"\bhow far (?:it|that|they) (?:is|are)\b": "progress",
     r"\bhow far (?:an?|one|each|the) (?:bulk|job|task|load|file|statement|children)\b": "progress",
-    r"\blets? an? halted lane go on\b": "resume a halted lane",
     r"\bto see to before\b": "must fix before",
     r"\bas it stands now\b": "current, now",
     r"\bgoes? on (?:where|naming)\b": "resumes, continues",
@@ -50,6 +49,17 @@ PHRASES = {
     r"\bany number of times\b": "repeatedly",
     r"\bshows? what there is\b": "shows all queues, lists the tables",
     r"\bmay be given again\b": "can be repeated",
+    r"\b(?:go|goes|going|went|gone) on\b": "continue, resume",
+    r"\b(?:is|are|nobody else is) at it\b": "works on it, holds it",
+    r"\b(?:made|edit|job|loaded|report) as asked\b": "invalid, as requested",
+    r"\bwhatever the planner (?:believes|takes|knows)\b": "regardless of the plan",
+    r"\bwhat (?:else )?there is to say\b": "further facts",
+    r"\bin what is the future\b": "in the future",
+    r"\bhas its way\b": "wins, counts",
+    r"\bnothing else is said\b": "by default",
+    r"\bgoes its own way\b": "is separate",
+    r"\bin its hands\b": "holds",
+    r"\bsee to it that\b": "make sure that",
 }
 PATTERN = re.compile("|".join(f"({phrase})" for phrase in PHRASES), re.IGNORECASE | re.MULTILINE)
 ADVICE = list(PHRASES.values())

@@ -38,7 +38,7 @@ ADDRESS = r"The dashboard shows it in a browser: http://127\.0\.0\.1:\d+"
 def test_demo_tells_the_story_to_its_end_and_goes_on_with_a_dynamic_table(tmp_path: Path) -> None:
     *lines, created, changed, renamed, audit, ends, _, hint = lines_of(tmp_path)
     (end,) = [line for before, line in pairwise(lines) if re.fullmatch(ADDRESS, before)]
-    assert re.search(r"Worker 1 was killed at [0-9.]+ s with ([1-4]) tasks? in its hands; worker 2 took", end)
+    assert re.search(r"Worker 1 was killed at [0-9.]+ s while it held ([1-4]) tasks?; worker 2 took", end)
     assert "failed once" in end
     assert "Each of the 200 children took effect exactly once (200 rows)" in end
     assert "in a terminal it stays" in ends

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import runpy
 import subprocess
 import tarfile
 import tomllib
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.docs.steps import read_blocks
 from tests.package.environment import ROOT, build
 
 PACKAGES = ("catchment", "catchment_register")
@@ -48,6 +50,28 @@ def test_the_wheel_says_what_it_needs_and_starts(wheel: Path) -> None:
     assert "catchment = catchment.__main__:main" in entry_points
     assert "register = catchment_register.cli.main:app" in entry_points
     assert "[pytest11]\ncatchment = catchment.testing.plugin" in entry_points
+
+
+def test_the_package_index_shows_the_readme_without_links_that_lead_nowhere(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        metadata = archive.read(f"catchment-{PROJECT['version']}.dist-info/METADATA").decode()
+    head, _, text = metadata.partition("\n\n")
+    assert "Description-Content-Type: text/markdown" in head
+    assert text.startswith("# Catchment\n")
+    assert re.findall(r"\]\((?!https://)[^)]*\)", text) == []
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert list(read_blocks(text)) != []
+    assert [block.text for block in read_blocks(text)] == [block.text for block in read_blocks(readme)]
+
+
+def test_links_of_the_readme_are_absolute_once_the_repository_has_an_address() -> None:
+    describe = runpy.run_path(str(ROOT / "hatch_build.py"))["describe"]
+    text = "![Now](docs/now.png) [how](docs/how.md#a) [Celery](https://docs.celeryq.dev)"
+    assert describe(text, "https://example.org/catchment") == (
+        "![Now](https://example.org/catchment/raw/main/docs/now.png) "
+        "[how](https://example.org/catchment/blob/main/docs/how.md#a) [Celery](https://docs.celeryq.dev)"
+    )
+    assert describe("See: [how](docs/how.md).", None) == "See."
 
 
 def test_every_extra_that_a_page_names_exists() -> None:

@@ -205,5 +205,5 @@ def _in_hands(interrupted: int) -> str:
     if not interrupted:
         return "between two tasks; worker 2 ran the rest"
     if interrupted == 1:
-        return "with 1 task in its hands; worker 2 took it over"
-    return f"with {interrupted} tasks in its hands; worker 2 took them over"
+        return "while it held 1 task; worker 2 took it over"
+    return f"while it held {interrupted} tasks; worker 2 took them over"

@@ -224,7 +224,7 @@ def _(stage: Stage) -> str | None:
     return "statistical_unit_facet"
 
 
-@situation("A step failed, and the next round is at it", "round*", "ready", "failed")
+@situation("A step failed, and the next round works on it", "round*", "ready", "failed")
 def _(stage: Stage) -> str | None:
     stage.edit()
     stage.break_in("statistical_unit_flush_staging")

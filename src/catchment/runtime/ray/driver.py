@@ -122,7 +122,7 @@ async def _serve(ray: Ray, line: socket.socket, options: dict[str, Any]) -> None
 
 
 async def _watch(ray: Ray) -> None:
-    """End this process when its place in the cluster is lost: Ray would wait for it for ever.
+    """End this process when its place in the cluster is lost: Ray would wait for it forever.
 
     The question has Ray end this process itself if a head that was started again answers it."""
     place = ray.get_runtime_context().get_node_id()

@@ -1,5 +1,5 @@
 -- demo_setup: a queue, a parent that spawns, and children that work for a moment; number 17 fails at its first attempt,
--- and those of the second half hang in the sessions of worker 1, so that it has some in its hands when it is killed.
+-- and those of the second half hang in the sessions of worker 1, so that it holds some when it is killed.
 create schema if not exists demo;
 create table if not exists demo.effect (task_id bigint not null, n integer not null);
 truncate demo.effect;

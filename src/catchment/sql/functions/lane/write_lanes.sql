@@ -1,6 +1,5 @@
--- write_lanes: lane rows, by position, get a new head, a new beginning or a new end; null leaves the value. With every
--- other way to read a table switched off, rows can only be fetched by their position, whatever the planner takes the
--- table for.
+-- write_lanes: set the head, the first or the last task of lane rows, by position; null keeps the value. With all other
+-- scans switched off, rows can only be fetched by their position, regardless of table statistics.
 --
 --   plan    position
 create or replace function worker.write_lanes(

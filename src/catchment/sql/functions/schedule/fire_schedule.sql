@@ -1,7 +1,7 @@
 -- fire_schedule: decide the times of a schedule that have come, by its policies: enqueue its tasks, set its next time
 -- and note both in its history, in one step and by the server's clock. If several sessions try, one succeeds. A new
--- schedule (no time yet) only gets its first time; so does one that last fired in what is the future since the clock
--- was set back. With missed = 'all' at most 100 times are decided, the rest stays due.
+-- schedule (no time yet) only gets its first time; so does one whose last firing is in the future because the clock was
+-- set back. With missed = 'all' at most 100 times are decided, the rest stays due.
 --
 --   locks   the schedule row if it is free; to cancel open runs, see cancel
 --   returns the last task that it made; null when it was not due, another session was at it, or no task was made

@@ -19,7 +19,7 @@ as $$
 declare
   v_path bigint[];
 begin
-  -- A fresh table has no statistics: each row is looked up by itself, whatever the planner believes.
+  -- A fresh table has no statistics: each row is looked up by itself, regardless of the plan.
   v_path := array(with recursive up as (
                     select t.id, t.parent_id, t.depth from worker.task as t where t.id = p_task_id
                     union all

@@ -1,6 +1,6 @@
 -- load_batch: copy into scratch all slices of the given legal units and of their establishments, of the establishments
 -- that belong to the given enterprises directly, and the details of all these. Ids as arrays in order: each table is
--- reached by its index, whatever the planner knows of it.
+-- reached by its index, regardless of its statistics.
 --
 --   writes  pg_temp.b_activity, pg_temp.b_contact, pg_temp.b_location, pg_temp.b_person, pg_temp.b_slice,
 --           pg_temp.b_stat
