@@ -1,7 +1,8 @@
 """How much an incremental refresh has to read and to join, before any of its SQL is written.
 
 A changed source of a join is one more query over all its other sources, so a wide join in which everything has changed
-costs the square of its width, while a full refresh reads each source once. What is counted here follows ``terms``:
+costs the square of its width, while a full refresh reads each source once. Sums that are carried forward share a scan
+of each big source (``near``). What is counted here follows ``terms``:
 every mention of a table in a statement, and the rows behind it.
 """
 
@@ -12,10 +13,12 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
+from catchment.lake.delta.near import find_near
 from catchment.lake.delta.paths import find_path
 from catchment.lake.delta.plan import Plan
 from catchment.lake.delta.relation import Block, Relation, Table, UnionAll, is_changed, tables_below
-from catchment.lake.delta.render import narrowed
+from catchment.lake.delta.render import Renderer, narrowed
+from catchment.lake.delta.terms import table_delta
 from catchment.lake.query.trees import text
 
 
@@ -49,13 +52,26 @@ class _Counter:
 
     def part(self, block: Block, *, has_states: bool) -> None:
         if has_states:
-            everything = frozenset(source.alias for source in block.sources)
-            for source in block.sources:
-                if is_changed(source.relation, self.changed):
-                    self._scan_kept(block, everything - {source.alias}, [source.alias])
+            self._signed_terms(block)
             return
         self._terms(block, block.key)
         self._again(block)
+
+    def _signed_terms(self, block: Block) -> None:
+        """What the terms share is scanned once; a term that reads it mentions one more table, and scans nothing."""
+        near = find_near(block, Renderer(self.changed), table_delta)
+        shared = {alias for tables in near.of.values() for alias in tables}
+        for source in block.sources:
+            if source.alias in shared:
+                self._scan(source.relation, is_whole=False)
+        for place, changed in enumerate(block.sources):
+            if not is_changed(changed.relation, self.changed):
+                continue
+            for source in block.sources:
+                if source.alias in near.at(place):
+                    self.joins += 1
+                elif source is not changed:
+                    self._scan(source.relation, is_whole=False)
 
     def _terms(self, block: Block, items: Sequence[exp.Expr]) -> None:
         for index, source in enumerate(block.sources):

@@ -20,8 +20,9 @@ from types import MappingProxyType
 from sqlglot import exp
 
 from catchment.lake.delta.paths import Path, are_plain, equal_in, find_path
-from catchment.lake.delta.relation import Block, Relation, Source, Table
+from catchment.lake.delta.relation import Block, Relation, Source, Table, is_changed
 from catchment.lake.delta.render import Joined, Renderer, Version, narrowed, put_from
+from catchment.lake.names import WEIGHT
 from catchment.lake.query.trees import (
     add_where,
     all_of,
@@ -32,7 +33,10 @@ from catchment.lake.query.trees import (
     named,
     number,
     owners,
+    query_as,
+    select,
     table_as,
+    union_all,
     where_of,
     with_columns,
 )
@@ -77,9 +81,27 @@ def inner_term(
     ranks: Sequence[int],
     near: Mapping[str, str],
 ) -> exp.Select:
-    """The one term of an inner join. With all its sources, its rows are exactly the share of this change. ``ranks``:
-    the place of each source in the order of the terms; ``near``: tables that take the place of current sources."""
+    """The one term of an inner join. With all its sources and ``term_weight``, its rows are exactly the share of this
+    change. ``ranks``: the place of each source in the order of the terms; ``near``: tables that take the place of
+    sources as they are now.
+
+    Nothing is read as it was. The rows that a source had are those that it has now, and its changes with the opposite
+    weight: one scan serves the terms that want the source as it is and those that want it as it was.
+    """
     return _Terms(block, index, renderer, delta, path, ranks, near).linear()
+
+
+def term_weight(block: Block, index: int, renderer: Renderer, ranks: Sequence[int]) -> exp.Expr:
+    """The weight of a row of an inner term: the product of those of the rows that it is made of."""
+    later = [
+        source.alias
+        for place, source in enumerate(block.sources)
+        if ranks[place] > ranks[index] and is_changed(source.relation, renderer.changed)
+    ]
+    weight: exp.Expr = column(WEIGHT, block.sources[index].alias)
+    for alias in later:
+        weight = exp.Mul(this=weight, expression=column(WEIGHT, alias))
+    return weight
 
 
 def everything(block: Block, items: Sequence[exp.Expr]) -> Path:
@@ -137,12 +159,13 @@ class _Terms:
         ranks: Sequence[int] = (),
         near: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
-        self.ranks = ranks or range(len(block.sources))
+        self.ranks = ranks
         self.near = near
         self.block = block
         self.index = index
         self.source = block.sources[index]
         self.renderer = renderer
+        self.delta_of = delta
         self.delta = delta(self.source.relation)
         self.path = path
 
@@ -179,16 +202,28 @@ class _Terms:
             if position == self.index:
                 items += [own] if own is not None else []
             elif source.alias in self.path.kept:
-                items.append(self._at(source, "new" if self.ranks[position] < self.ranks[self.index] else "old"))
+                items.append(self._at(source, "new" if self._rank(position) < self._rank(self.index) else "old"))
         return self._select(items, meets)
+
+    def _rank(self, position: int) -> int:
+        return self.ranks[position] if self.ranks else position
 
     def _at(self, source: Source, version: Version) -> Joined:
         """In a term with the delta itself, a derived source is only needed where it can meet the delta."""
-        if source.alias in self.near:
-            return Joined(table_as(self.near[source.alias], source.alias), source.join, source.on)
+        if self.ranks and isinstance(source.relation, Table):
+            return Joined(self._inner(source, source.relation, version), source.join, source.on)
         is_linear = self.source.join in ("from", "inner", "cross")
         keys = narrowed(self.block, source, self.source.alias, self.delta) if is_linear else None
         return Joined(self.renderer.item(source.relation, source.alias, version, keys)[0], source.join, source.on)
+
+    def _inner(self, source: Source, table: Table, version: Version) -> exp.Expr:
+        now = self.near.get(source.alias, f"o{table.occurrence}_new")
+        if version == "new" or not is_changed(table, self.renderer.changed):
+            return table_as(now, source.alias)
+        present = select([exp.Star(), named(number(1), WEIGHT)], table_as(now, "__now"))
+        undone = named(exp.Neg(this=column(WEIGHT)), WEIGHT)
+        back = select([exp.Star(except_=[column(WEIGHT)]), undone], table_as(self.delta_of(table), "__back"))
+        return query_as(union_all([present, back]), source.alias)
 
     def _select(self, items: list[Joined], meets: Joined | None) -> exp.Select:
         """Conditions that mention an omitted source are omitted too."""

@@ -4,15 +4,17 @@ The exact change of an inner join is a sum of terms, one for each changed source
 changed rows with the other sources, and DuckDB scans these: rows that are wanted lie everywhere, so no part of a file
 is skipped. With ``n`` changed sources the biggest would be scanned ``n`` times.
 
-The order of the terms is free, so the biggest source comes first: all terms but its own read it as it is now. The rows
-of it that can meet a changed row of any other source are found in one scan, and the terms read these. Then the same for
-the second biggest, along the rows that were found of the biggest, and so on.
+The order of the terms is free, so the biggest source comes first. The rows of it that can meet a changed row of any
+other source are found in one scan, and the terms read these. Then the same for the second biggest, along the rows that
+were found of the biggest, and so on. Only current rows are scanned: terms that want a source as it was take these and
+undo its changes (``joins``).
 
 Too many rows are harmless, because each term still has all its conditions.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -23,14 +25,19 @@ from catchment.lake.delta.paths import Path, distinct_values, find_path, rows_of
 from catchment.lake.delta.relation import Block, Source, is_changed
 from catchment.lake.delta.render import Renderer
 from catchment.lake.query.trees import (
+    add_where,
     all_of,
     column,
+    conjuncts,
     equal,
     exists,
     named,
+    owners,
     query_as,
     select,
     text,
+    union_all,
+    where_of,
 )
 
 MANY_ROWS = 20_000
@@ -66,15 +73,19 @@ def find_near(block: Block, renderer: Renderer, delta: DeltaName) -> Near:
         source = block.sources[place]
         if rows_of(source.relation) < MANY_ROWS:
             break
-        is_still = place not in moving
-        readers = [term for term in moving if is_still or near.ranks[term] > near.ranks[place]]
-        wanted = {term: query for term in readers if (query := _wanted(block, source, term, renderer, delta, near))}
+        readers = [term for term in moving if term != place]
+        wanted = {term: found for term in readers if (found := _wanted(block, source, term, renderer, delta, near))}
         if len(wanted) < 2:
             continue
         name = f"near_{place + 1}"
-        conditions = {text(condition): condition for condition in wanted.values()}
+        queries = defaultdict[tuple[str, ...], dict[str, exp.Select]](dict)
+        for names, query in wanted.values():
+            queries[names].setdefault(text(query), query)
+        conditions = [_among(names, source.alias, union_all(list(alike.values()))) for names, alike in queries.items()]
         item, _ = renderer.item(source.relation, source.alias, "new")
-        near.tables[name] = select([exp.Star()], item, exp.or_(*conditions.values(), copy=False))
+        near.tables[name] = add_where(
+            select([exp.Star()], item, exp.or_(*conditions, copy=False)), *_own_conditions(block, source)
+        )
         for term in wanted:
             near.of.setdefault(term, {})[source.alias] = name
     return near
@@ -82,9 +93,9 @@ def find_near(block: Block, renderer: Renderer, delta: DeltaName) -> Near:
 
 def _wanted(
     block: Block, source: Source, term: int, renderer: Renderer, delta: DeltaName, near: Near
-) -> exp.Expr | None:
-    """A condition on rows of a source that all those fulfil which can be in the result of a term; None if the changed
-    rows of the term are not tied to it by plain columns, or too loosely."""
+) -> tuple[tuple[str, ...], exp.Select] | None:
+    """Columns of a source, and a query for the values that all its rows have that can be in the result of a term; None
+    if the changed rows of the term are not tied to it by plain columns, or too loosely."""
     paths = {name: find_path(block, term, [column(name, source.alias)]) for name in tied_columns(block, source.alias)}
     able = {name: path for name, path in paths.items() if source.alias not in path.kept}
     values = {path.kept: distinct_values(block, path.kept | {source.alias}) for path in able.values()}
@@ -93,8 +104,20 @@ def _wanted(
         return None
     names = sorted(name for name, path in able.items() if path.kept == kept)
     items = [named(able[name].items[0].copy(), f"k{place}") for place, name in enumerate(names, start=1)]
-    query = inner_term(block, term, renderer, delta, Path(kept, tuple(items)), near.ranks, near.at(term))
+    path = Path(kept, tuple(items))
+    return tuple(names), inner_term(block, term, renderer, delta, path, near.ranks, near.at(term))
+
+
+def _own_conditions(block: Block, source: Source) -> list[exp.Expr]:
+    """The conditions of the join that mention this source alone: every term has them."""
+    conditions = [where_of(block.tree), *(item.on for item in block.sources)]
+    parts = [part for condition in conditions for part in conjuncts(condition)]
+    return [part.copy() for part in parts if owners([part]) == frozenset({source.alias})]
+
+
+def _among(names: Sequence[str], alias: str, query: exp.Query) -> exp.Expr:
+    """Whether the values of these columns are among those of a query."""
     if len(names) == 1:
-        return exp.In(this=column(names[0], source.alias), query=exp.Subquery(this=query))
-    pairs = [equal(column(f"k{place}", "__k"), column(name, source.alias)) for place, name in enumerate(names, start=1)]
+        return exp.In(this=column(names[0], alias), query=exp.Subquery(this=query))
+    pairs = [equal(column(f"k{place}", "__k"), column(name, alias)) for place, name in enumerate(names, start=1)]
     return exists(query_as(query, "__k"), all_of(pairs))

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from catchment.lake.delta.column_types import ALIKE
-from catchment.lake.delta.joins import clock_term, everything, inner_term, is_clock, key_terms
+from catchment.lake.delta.joins import clock_term, everything, inner_term, is_clock, key_terms, term_weight
 from catchment.lake.delta.near import find_near
 from catchment.lake.delta.plan import Part, Plan
 from catchment.lake.delta.relation import Block, Relation, Source, Table, UnionAll, is_changed
@@ -66,7 +66,7 @@ def signed_terms(
     Only for inner joins of tables, where the change of a join is the sum of these terms.
     """
     renderer = Renderer(changed)
-    near = find_near(block, renderer, _table_delta)
+    near = find_near(block, renderer, table_delta)
     queries: list[exp.Select] = []
     for index, source in enumerate(block.sources):
         if not is_changed(source.relation, changed):
@@ -74,8 +74,8 @@ def signed_terms(
         if is_clock(source):
             queries.append(clock_term(block, index, renderer, items, WEIGHT))
             continue
-        path = everything(block, [*items, named(column(WEIGHT, source.alias), WEIGHT)])
-        queries.append(inner_term(block, index, renderer, _table_delta, path, near.ranks, near.at(index)))
+        path = everything(block, [*items, named(term_weight(block, index, renderer, near.ranks), WEIGHT)])
+        queries.append(inner_term(block, index, renderer, table_delta, path, near.ranks, near.at(index)))
     return [Step(name, last_text(query)) for name, query in near.tables.items()], queries
 
 
@@ -97,7 +97,7 @@ class _Maker:
     def delta(self, relation: Relation) -> str:
         """The name of the table that holds a relation's support."""
         if isinstance(relation, Table):
-            return _table_delta(relation)
+            return table_delta(relation)
         if isinstance(relation, UnionAll):
             return self._add(f"u{relation.id}_delta", self._union_delta(relation))
         if not isinstance(relation, Block):
@@ -185,7 +185,8 @@ def _call(name: str, *arguments: exp.Expr) -> exp.Expr:
     return exp.Anonymous(this=name, expressions=[argument.copy() for argument in arguments])
 
 
-def _table_delta(relation: Relation) -> str:
+def table_delta(relation: Relation) -> str:
+    """The name of the table with the changes of a table of the lake."""
     if not isinstance(relation, Table):
         raise TypeError("only a table has its own delta")
     return f"o{relation.occurrence}_delta"

@@ -58,6 +58,7 @@ class Difference:
 def affected_keys(work: Work, changed: frozenset[int]) -> int:
     """Find the touched keys: makes ``akeys_<part>`` from ``o<i>_delta``. Returns how many there are."""
     steps = affected(work.plan, changed)
+    work.open_old(*(step.sql for step in steps))
     for step in steps:
         work.make(step.name, step.sql)
     keys = [f"akeys_{part.number}" for part in work.plan.parts]
@@ -163,6 +164,7 @@ def apply_states(work: Work, changed: frozenset[int], decided: Callable[[int], b
     """
     try:
         steps = apply.delta_steps(work.plan, changed, buckets=work.order.buckets)
+        work.open_old(*(step.sql for step in steps))
         for step in steps:
             # By now it is known where the stored rows are, and whether a key is NULL.
             count = stored(work, by_keys=True) if step.name == "stored" else work.make(step.name, step.sql)

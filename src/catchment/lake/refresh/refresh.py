@@ -205,7 +205,6 @@ class _Refresh:
         if not loaded.changed:
             self.verdict = Verdict(Action.NO_DATA)
             return self._publish(Difference(0, 0, frozenset()), self.order.rows or 0)
-        self.work.open_old()
         outcome = self._by_states(loaded) if self.plan.strategy == "delta" else self._by_keys(loaded)
         if not isinstance(outcome, Difference):
             return outcome

@@ -165,6 +165,10 @@ def clock_row(at: datetime) -> str:
     )
 
 
+def _is_mentioned(name: str, statements: Iterable[str]) -> bool:
+    return any(quoted(name) in statement for statement in statements)
+
+
 class Work:
     """Temporary views and tables of one refresh, under the names that the generated SQL uses.
 
@@ -214,13 +218,16 @@ class Work:
         self.drop(*self._names)
         self._held.close()
 
-    def open_old(self) -> None:
-        """Make ``o<i>_old``. Only for sources that are what they were: table, columns, and the version exists."""
+    def open_old(self, *statements: str) -> None:
+        """Make each ``o<i>_old`` that the statements mention: each takes some milliseconds, and most refreshes need
+        none. Only for sources that are what they were: table, columns, and the version exists."""
         for bound in self.bound:
+            if not _is_mentioned(f"o{bound.table.occurrence}_old", statements):
+                continue
             if bound.read.old is None:
                 raise ValueError(f"{bound.read.ref} has no old version in refresh {self.order.refresh_id}")
             self._source_view(bound, "old", bound.read.old)
-        if self.order.data_at_old is not None:
+        if self.order.data_at_old is not None and _is_mentioned(f"o{self.plan.clock}_old", statements):
             self._clock_view("old", self.order.data_at_old)
 
     def _clock_view(self, version: str, at: datetime) -> None:

@@ -129,7 +129,6 @@ class _Forecast:
                 changed = loaded.changed | (set[int]() if plan.clock is None else {plan.clock})
                 if not changed:
                     return Verdict(Action.NO_DATA), choice, None
-                work.open_old()
                 keys = compute.affected_keys(work, changed)
             except ReadingBroken as error:
                 return Verdict(Action.REPAIR, Reason.FEED_MISMATCH.value, str(error)), choice, None

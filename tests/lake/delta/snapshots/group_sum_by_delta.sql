@@ -159,9 +159,20 @@ FROM (
   SELECT
     CAST("c"."region" AS TEXT) AS "k1",
     "o"."amount" AS "x1",
-    "o"."__w" AS "__w"
+    "o"."__w" * "c"."__w" AS "__w"
   FROM "o1_delta" AS "o"
-  JOIN "o2_old" AS "c"
+  JOIN (
+    SELECT
+      *,
+      1 AS "__w"
+    FROM "o2_new" AS "__now"
+    UNION ALL
+    SELECT
+      *
+      EXCLUDE ("__w"),
+      -"__w" AS "__w"
+    FROM "o2_delta" AS "__back"
+  ) AS "c"
     ON "o"."customer_id" = "c"."customer_id"
   UNION ALL
   SELECT
