@@ -160,13 +160,16 @@ class _Driver:
                     if not self._is_ready:
                         self._ours.settimeout(max(0.001, connects_until - time.monotonic()))
         except TimeoutError:
-            reason = f"its driver does not answer{self._said_trouble()}"
+            reason = self._silence()
         except (OSError, ValueError) as error:
             reason = f"its driver cannot be used: {error}"
         self._go_down(reason)
 
-    def _said_trouble(self) -> str:
-        return "" if self._trouble is None else f": {self._trouble['trouble']}"
+    def _silence(self) -> str:
+        if self._is_ready:
+            return "its driver does not answer"
+        trouble = "" if self._trouble is None else f": {self._trouble['trouble']}"
+        return f"it did not answer within {self._settings.ray_connect_seconds:g} s{trouble}"
 
     def _spawn(self) -> subprocess.Popen[bytes]:
         path = os.pathsep.join(path or os.getcwd() for path in sys.path)
