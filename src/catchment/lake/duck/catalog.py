@@ -128,6 +128,21 @@ select coalesce(array_agg(distinct c.kind), '{}'),
    and c.snapshot_id > %(old)s
    and c.snapshot_id <= %(new)s
 """
+_AWAITED = """
+select s.table_id, array_agg(distinct c.name)
+  from lake.refresh as mine
+  join lake.refresh as r on r.round_id = mine.round_id
+                        and r.id <> mine.id
+                        and r.started_at is null
+                        and r.finished_at is null
+  join lake.dt as d on d.id = r.dt_id
+                   and d.strategy <> 'full'
+                   and d.properties ->> 'refresh_mode' is distinct from 'full'
+  join lake.source as s on s.dt_id = r.dt_id
+ cross join unnest(s.used_columns) as c (name)
+ where mine.id = %s
+ group by s.table_id
+"""
 # A rewrite keeps the ids of rows. What has expired may have been either.
 _MERGED = """
 select coalesce(max(c.snapshot_id), 0)
@@ -293,6 +308,12 @@ def touched(conn: Conn, table_id: int, old: int, new: int) -> tuple[frozenset[st
     with translated():
         ((kinds, may_delete),) = conn.execute(_TOUCHED, {"table_id": table_id, "old": old, "new": new}).fetchall()
     return frozenset(kinds), may_delete
+
+
+def awaited_columns(conn: Conn, refresh_id: int) -> dict[int, frozenset[str]]:
+    """What refreshes of the same round that have not begun may want of the changes of each table: its columns."""
+    with translated():
+        return {table_id: frozenset(names) for table_id, names in conn.execute(_AWAITED, [refresh_id]).fetchall()}
 
 
 def merged(conn: Conn, table_id: int) -> int:

@@ -8,7 +8,7 @@ It is taken where files tell all, and what it finds must be as many rows as the 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Collection
 from itertools import groupby
 from typing import Any
 
@@ -17,7 +17,9 @@ from psycopg import Connection
 from catchment.lake.duck import catalog
 from catchment.lake.duck.changed_files import ChangedFiles, Deletes, changed_files
 from catchment.lake.names import ALIAS, RID, ROWID, WEIGHT, lake_name, literal, quoted
+from catchment.lake.refresh import shared
 from catchment.lake.refresh.session import Bound, Work
+from catchment.lake.refresh.shared import SNAPSHOT, Changes
 
 MOST_FILES = 64
 """The statement names the changed files, up to this number."""
@@ -30,23 +32,19 @@ ROWS_PER_SCAN = 300_000
 
 MOST_SCANS = 32
 
-_SNAPSHOT = "__snapshot"
 _OWN = (ROWID, "filename", "file_row_number")
 """What a scan of DuckLake has besides the columns of the table."""
 
 
-@dataclass(frozen=True, slots=True)
-class Changes:
-    """Rows that came and that went, the highest row id, and how often one change is reported at most."""
+def read_files(
+    work: Work, conn: Connection[Any], source: Bound, name: str, old: int, awaited: Collection[str] = ()
+) -> Changes | None:
+    """Make ``name``: the difference of the two versions, from the files that changed. None if these do not tell.
 
-    came: int
-    went: int
-    highest: int
-    most: int
-
-
-def read_files(work: Work, conn: Connection[Any], source: Bound, name: str, old: int) -> Changes | None:
-    """Make ``name``: the difference of the two versions, from the files that changed. None if these do not tell."""
+    ``awaited``: columns that other refreshes of the round want, for which the rows are kept.
+    """
+    if (kept := shared.find(work, source, old, name)) is not None:
+        return kept
     columns = {column.lower() for column in source.table.table.columns}
     if columns.intersection(_OWN):
         return None
@@ -54,17 +52,23 @@ def read_files(work: Work, conn: Connection[Any], source: Bound, name: str, old:
     files = changed_files(conn, table_id, old, new, most=MOST_FILES)
     if files is None:
         return None
+    wanted = shared.wanted_columns(conn, source, awaited)
     places = f"{name}_places"
     gone = _places(work, places, files.deletes, old, new) if files.deletes else 0
-    queries = [_select(source, 1, new, _among(files.new))] if files.new else []
-    queries += [_select(source, -1, old, _among(files.ended))] if files.ended else []
-    queries += [_select(source, -1, old, condition) for condition in _conditions(work, places, files)] if gone else []
+    queries = [_select(source, wanted, 1, new, _among(files.new))] if files.new else []
+    queries += [_select(source, wanted, -1, old, _among(files.ended))] if files.ended else []
+    conditions = _conditions(work, places, files) if gone else []
+    queries += [_select(source, wanted, -1, old, condition) for condition in conditions]
     if not queries:
         return None
     work.make(name, " UNION ALL ".join(queries))
     work.drop(places)
     counted = _tally(work, name)
-    return counted if (counted.came, counted.went) == (files.came, files.went + gone) else None
+    if (counted.came, counted.went) != (files.came, files.went + gone):
+        return None
+    if awaited:
+        shared.keep(work, source, old, name, wanted, counted)
+    return counted
 
 
 def _places(work: Work, name: str, deletes: tuple[Deletes, ...], old: int, new: int) -> int:
@@ -110,9 +114,9 @@ def _among(names: tuple[str, ...]) -> str:
     return f"filename IN ({', '.join(literal(name) for name in names)})"
 
 
-def _select(source: Bound, weight: int, version: int, condition: str) -> str:
+def _select(source: Bound, columns: Collection[str], weight: int, version: int, condition: str) -> str:
     return (
-        f"SELECT {_columns(source)}, CAST(NULL AS BIGINT) AS {quoted(_SNAPSHOT)}, rowid AS {quoted(RID)},"
+        f"SELECT {_listed(columns)}, CAST(NULL AS BIGINT) AS {quoted(SNAPSHOT)}, rowid AS {quoted(RID)},"
         f" CAST({weight} AS BIGINT) AS {quoted(WEIGHT)} FROM {lake_name(source.table.table.ref)}"
         f" AT (VERSION => {version:d}) WHERE {condition}"
     )
@@ -126,14 +130,14 @@ def read_feed(work: Work, source: Bound, name: str, first: int, old: int, *, may
     names = ", ".join(literal(part) for part in (ALIAS, ref.schema, ref.name))
     bounds = f"{names}, {first:d}, {source.read.new:d}"
     queries = [
-        f"SELECT {_columns(source)}, {snapshot} AS {quoted(_SNAPSHOT)}, rowid AS {quoted(RID)},"
+        f"SELECT {_listed(source.table.used)}, {snapshot} AS {quoted(SNAPSHOT)}, rowid AS {quoted(RID)},"
         f" CAST({weight} AS BIGINT) AS {quoted(WEIGHT)} FROM {function}({bounds})"
         for function, weight in feeds
     ]
     work.make(name, " UNION ALL ".join(queries))
     if first == old:
         # Not in the query: on this build a filter makes the feed of deletes lose rows.
-        work.duck.run(f"DELETE FROM {quoted('temp', 'main', name)} WHERE {quoted(_SNAPSHOT)} <= {old:d}")
+        work.duck.run(f"DELETE FROM {quoted('temp', 'main', name)} WHERE {quoted(SNAPSHOT)} <= {old:d}")
     return _tally(work, name)
 
 
@@ -150,12 +154,12 @@ def hides_snapshots(source: Bound) -> bool:
     return any(name.lower() == "snapshot_id" for name in source.table.table.columns)
 
 
-def _columns(source: Bound) -> str:
-    return ", ".join(quoted(column) for column in source.table.used)
+def _listed(columns: Collection[str]) -> str:
+    return ", ".join(quoted(column) for column in columns)
 
 
 def _tally(work: Work, raw: str) -> Changes:
-    keys = ", ".join(quoted(name) for name in (_SNAPSHOT, RID, WEIGHT))
+    keys = ", ".join(quoted(name) for name in (SNAPSHOT, RID, WEIGHT))
     weight = quoted(WEIGHT)
     ((came, went, highest, most),) = work.duck.rows(
         f"SELECT sum(n) FILTER ({weight} > 0), sum(n) FILTER ({weight} < 0), max({quoted(RID)}), max(n)"

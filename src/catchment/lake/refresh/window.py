@@ -16,6 +16,7 @@ them is computed from the beginning.
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,7 +29,7 @@ from catchment.lake.delta.plan import Plan
 from catchment.lake.duck import catalog
 from catchment.lake.names import RID, WEIGHT, lake_name, quoted
 from catchment.lake.reasons import Reason
-from catchment.lake.refresh import feed
+from catchment.lake.refresh import feed, shared
 from catchment.lake.refresh.session import Bound, Work
 from catchment.lake.types import Action, ColumnAt, Order, ReadDone
 
@@ -204,11 +205,12 @@ def load(work: Work, conn: Connection[Any]) -> Loaded | Verdict:
     changed: set[int] = set()
     reads: list[ReadDone] = []
     inserted = deleted = 0
+    awaited = catalog.awaited_columns(conn, work.order.refresh_id)
     for source in work.bound:
         merged = _merged(conn, source)
         kinds, may_delete = catalog.touched(conn, source.read.table_id, _old(source), source.read.new)
         delta = (
-            _load_one(work, conn, source, is_plain=kinds <= {"data"}, may_delete=may_delete)
+            _load_one(work, conn, source, awaited, is_plain=kinds <= {"data"}, may_delete=may_delete)
             if kinds - {"upkeep"}
             else _unchanged(work, conn, source)
         )
@@ -219,6 +221,7 @@ def load(work: Work, conn: Connection[Any]) -> Loaded | Verdict:
         inserted, deleted = inserted + came, deleted + went
         if came + went and _consolidate(work, source):
             changed.add(source.table.occurrence)
+    shared.forget(work, awaited)
     return Loaded(frozenset(changed), inserted, deleted, tuple(reads))
 
 
@@ -238,12 +241,19 @@ def _old(source: Bound) -> int:
 
 
 def _load_one(
-    work: Work, conn: Connection[Any], source: Bound, *, is_plain: bool, may_delete: bool
+    work: Work,
+    conn: Connection[Any],
+    source: Bound,
+    awaited: Mapping[int, Collection[str]],
+    *,
+    is_plain: bool,
+    may_delete: bool,
 ) -> tuple[int, int, int] | Verdict:
     """Read the changes of one source, and check them. Returns its rows, and how many came and went. ``is_plain``: rows
     came and went, and nothing else happened to the table."""
     raw, ref, old = f"o{source.table.occurrence}_raw", source.read.ref, _old(source)
-    tally = feed.read_files(work, conn, source, raw, old) if is_plain and may_delete else None
+    columns = awaited.get(source.table.table.table_id, ())
+    tally = feed.read_files(work, conn, source, raw, old, columns) if is_plain and may_delete else None
     if tally is None:
         first = feed.first_snapshot(conn, source, old)
         if first == old and feed.hides_snapshots(source):
