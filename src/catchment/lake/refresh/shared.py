@@ -85,8 +85,8 @@ def forget(work: Work, awaited: Mapping[int, Collection[str]]) -> None:
 
 
 def _all_kept(duck: Duck) -> dict[int, _Kept]:
-    found: dict[int, _Kept] = duck.remembered.setdefault("changes", {})
-    return found
+    kept: dict[int, _Kept] = duck.remembered.setdefault("changes", {})
+    return kept
 
 
 def _name(source: Bound) -> str:
