@@ -13,7 +13,7 @@ Codes are stable; `explain`, `describe` and the history show them. This section 
 `docs/generate_reasons.py`: change `reasons.py`."""
 GROUPS = {
     "full": ("Refreshed fully by definition", "Why a definition has the strategy `full`:"),
-    "refused": ("Refused", "`create` and `alter` raise `TableRefused` with one of these, and nothing has happened:"),
+    "refused": ("Refused", "`create` and `alter` raise `TableRefused` with one of these codes and change nothing:"),
     "run": ("Decided at a refresh", "`reason` of a refresh whose action was `full`, `reinitialize` or `repair`:"),
     "error": ("Failed", "`error_code` of a refresh that failed; a cancelled one has `CANCELLED`:"),
 }

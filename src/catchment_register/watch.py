@@ -98,8 +98,8 @@ def failure_text(failure: dict[str, Any]) -> str:
     reason = (failure["error"] or "no reason was given").splitlines()[0]
     next_try = failure["next_try"]
     again = "now" if next_try is None else f"at {next_try:%H:%M:%S}"
-    times = f", for the {failure['failures']}. time in a row" if failure["failures"] > 1 else ""
-    return f"{what} broke in {failure['command']}{times}: {reason}; next try {again}"
+    times = f", {failure['failures']} failures in a row" if failure["failures"] > 1 else ""
+    return f"{what} failed in {failure['command']}{times}: {reason}; next attempt {again}"
 
 
 def is_served(conn: Connection[Any], queue: str) -> bool:

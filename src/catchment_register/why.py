@@ -17,15 +17,15 @@ FIGURES = ("statistical_unit", "statistical_history", "statistical_unit_facet", 
 
 @dataclass(frozen=True, slots=True)
 class WhyStale:
-    """Why the register, a report or a unit does not show everything that was committed. With nothing in ``blocking`` it
-    does. ``of`` is None for the register. ``str()`` is for people."""
+    """Why the register, a report or a unit does not show all committed changes. Without a blocking condition, it does.
+    ``of`` names the report or unit; it is empty for the register."""
 
     of: str | None
     conditions: tuple[Condition, ...]
 
     @property
     def blocking(self) -> tuple[Condition, ...]:
-        """What keeps it from being up to date."""
+        """The conditions that keep it from being up to date."""
         return tuple(condition for condition in self.conditions if condition.is_blocking)
 
     @property
@@ -38,7 +38,7 @@ class WhyStale:
 
 
 def headline(of: str | None, conditions: Iterable[Condition]) -> str:
-    """Whether what is asked about is up to date."""
+    """Whether the subject is up to date."""
     is_stale = any(condition.is_blocking for condition in conditions)
     return f"{of or 'The register'} is {'not up to date yet' if is_stale else 'up to date'}."
 

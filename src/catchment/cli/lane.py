@@ -42,7 +42,7 @@ def list_lanes(
     as_json: Json = False,
     dsn: Dsn = None,
 ) -> None:
-    """List lanes that have work, with the head of each, which is its first task, and the number of its tasks.
+    """List lanes that have work, with the first task of each (its head) and the number of its tasks.
 
     A lane is running while its head runs. It is waiting while its head waits for children, its join, a retry, a snooze
     or the limit of the queue. It is halted when its head has failed. The lane without a name is the top level of a

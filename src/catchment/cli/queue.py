@@ -32,10 +32,10 @@ CAPACITY_COLUMNS = ["command", "ready", "running", "due_soon", "desired"]
 def list_queues(as_json: Json = False, dsn: Dsn = None) -> None:
     """List queues with their tasks and workers.
 
-    A task is ready if it could start, and held if it waits for its time, its lane, its siblings or a limit; waiting
-    ones wait for their children. Oldest is how long the first of the ready ones has waited. Workers are those that have
-    a command of the queue. In the JSON, running tasks are "processing", as their state is, and held ones "blocked".
-    Concurrency is how many SQL handlers of a queue a worker runs at once; Python handlers are limited by worker, with
+    Ready tasks can start now. Held tasks wait for their time, their lane, their siblings or a limit; waiting tasks wait
+    for their children. Oldest is how long the oldest ready task has waited. Workers counts the live workers that have a
+    handler for a command of the queue. The JSON says "processing" for running and "blocked" for held tasks. Concurrency
+    is how many SQL handlers of the queue a worker runs at once; Python handlers are limited per worker, with
     CATCHMENT_MAX_CONCURRENT_TASKS.
     """
     with open_database(dsn, "catchment_read") as conn:
@@ -73,7 +73,7 @@ def capacity(
 ) -> None:
     """Show how many tasks of a queue need a slot, for autoscalers.
 
-    A task counts when it could start, when it runs, and when it is due soon; at most 10,000 of each, and in all no more
+    Counts tasks that can start, that are running, and that are due soon: at most 10,000 of each, and in total no more
     than the limit of the queue allows. In SQL: select sum(desired) from worker.desired_capacity('mail')
 
     Example: catchment queue capacity mail --json

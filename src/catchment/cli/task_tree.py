@@ -46,7 +46,7 @@ def tree(
 ) -> None:
     """Show the tree that a task belongs to.
 
-    Of a large tree, shows the first tasks, failed ones first, and counts all by command and state.
+    For a large tree, shows only the first tasks, failed ones first, and counts the whole tree by command and state.
 
     Example: catchment task tree 42 --state failed
     """

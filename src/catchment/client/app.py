@@ -39,7 +39,7 @@ AnyMiddleware = TypeVar("AnyMiddleware", bound=Middleware)
 
 
 class App(Scheduling):
-    """The commands of an application, and the way to their database.
+    """The commands of an application, and the connection to its database.
 
     ``@app.command`` turns a function into a command; ``command.enqueue(…)`` creates its tasks.
 
@@ -100,7 +100,7 @@ class App(Scheduling):
     def load(self) -> None:
         """Import the modules of ``imports``, so that ``commands`` has all commands.
 
-        Raises ``DefinitionRefused`` if there is no such module, and whatever a module raises.
+        Raises ``DefinitionRefused`` if there is no such module. Errors of a module itself are raised unchanged.
         """
         self._imports.load()
 
@@ -109,15 +109,15 @@ class App(Scheduling):
     ) -> AbstractAsyncContextManager[None]:
         """Run a worker in this program for the duration of a block: ``async with app.worker():``.
 
-        - ``concurrency``: Python tasks at a time. Defaults to ``CATCHMENT_MAX_CONCURRENT_TASKS``.
-        - ``queues``: of the commands of this app. Defaults to all queues, those of SQL handlers included.
+        - ``concurrency``: the maximum number of Python tasks at a time. Defaults to ``CATCHMENT_MAX_CONCURRENT_TASKS``.
+        - ``queues``: the queues to serve, with commands of this app. Defaults to all, including those of SQL handlers.
 
         It works like ``catchment worker`` with this app, on the running event loop and the app's database, and installs
-        no signal handlers. The block begins when the worker is registered. At its end running handlers finish, for
-        ``CATCHMENT_SHUTDOWN_GRACE_SECONDS``; if the block is cancelled, their tasks are released at once. If the worker
-        ends by itself, the block is cancelled, and the reason is raised.
+        no signal handlers. The block begins when the worker is registered. At its end, running handlers get
+        ``CATCHMENT_SHUTDOWN_GRACE_SECONDS`` to finish; if the block is cancelled, their tasks are released at once. If
+        the worker ends by itself, the block is cancelled, and the reason is raised.
 
-        Raises ``RequestRefused`` for an app without commands, a queue without commands of the app, and inside of a
+        Raises ``RequestRefused`` for an app without commands, for a queue without commands of the app, and in a
         handler; ``SchemaMismatch`` if the database has another schema.
         """
         from catchment.client.worker import AppWorker  # with the runtime, which a client does without
@@ -191,25 +191,26 @@ class App(Scheduling):
 
         - ``name``: Defaults to the name of the function.
         - ``queue``: Defaults to the app's queue. A queue that does not exist is created, as ``concurrent``.
-        - ``priority``: smaller runs first
-        - ``max_attempts``, ``retry``: how many attempts may fail, and the delay between them, a ``Retry``; that needs 2
-          attempts or more
-        - ``timeout``: of an attempt, in seconds or as a timedelta, at most 100 years
-        - ``dedup``, ``merge``: parameters that make two pending tasks the same work, and how the others combine
+        - ``priority``: tasks with smaller numbers run first
+        - ``max_attempts``: how many attempts may fail
+        - ``retry``: the delay between attempts, a ``Retry``; needs ``max_attempts`` of 2 or more
+        - ``timeout``: limit of one attempt, in seconds or as a timedelta, at most 100 years
+        - ``dedup``: parameters that identify duplicates: pending tasks with equal values are merged
+        - ``merge``: how the other parameters of duplicates are combined
         - ``on_failure``: what a lane does after a final failure: ``continue``, ``halt`` or ``cancel_rest``. Defaults to
           the setting of the queue.
-        - ``limit``: how many may run at a time, or start per interval: a ``Limit``
-        - ``executor``: ``auto`` is ``async`` for ``async def`` and ``thread`` for ``def``; ``process`` is for a plain
-          function without context; ``ray`` runs such a function on a cluster of Ray
-        - ``num_cpus``, ``num_gpus``, ``memory``: with ``executor="ray"``, what a task takes of the cluster; memory in
-          bytes. Ray's defaults are 1, 0 and no limit.
+        - ``limit``: how many tasks may run at a time, or start per interval: a ``Limit``
+        - ``executor``: ``auto`` is ``async`` for ``async def`` and ``thread`` for ``def``; ``process`` runs a
+          plain function without context in a separate process, ``ray`` on a Ray cluster
+        - ``num_cpus``, ``num_gpus``, ``memory``: with ``executor="ray"``, the resources that a task takes from the
+          cluster; memory in bytes. Ray's defaults are 1, 0 and no limit.
         - ``description``: for people who read the registry
 
-        Raises ``DefinitionRefused`` when a payload cannot fill its parameters or an option does not fit.
+        Raises ``DefinitionRefused`` if a payload cannot fill its parameters or an option is invalid.
         """
         if retry is not None and max_attempts == 1:
             raise DefinitionRefused(
-                "retry= is given and max_attempts is 1, so nothing is ever tried again",
+                "retry= is given and max_attempts is 1, so no attempt is ever retried",
                 hint="retry= needs max_attempts of 2 or more.",
             )
         if name is not None:
@@ -253,11 +254,12 @@ class App(Scheduling):
         """Configure a queue of this app; a worker with the app registers it. Options that are None are not changed.
 
         - ``mode``: ``serial`` runs its top-level tasks one after another, ``concurrent`` at the same time
-        - ``concurrency``: how many SQL handlers of it one worker runs at a time
-        - ``max_depth``: how many levels children may be below their root; 1 means that children have no children. A
-          new queue has no limit but the engine's of 1,000 levels; a queue made by SQL has 1
+        - ``concurrency``: how many SQL handlers of the queue one worker runs at a time
+        - ``max_depth``: how many levels of children are allowed below a root; with 1, children cannot have children.
+          For a new queue, only the engine's limit of 1,000 levels applies; a queue created in SQL has 1
         - ``on_failure``: what a lane, or a serial queue, does after a final failure
-        - ``max_running``, and ``rate`` starts in each ``per``: limit the attempts of all workers together
+        - ``max_running``, ``rate``, ``per``: limit all workers together to ``max_running`` attempts at a time, or to
+          ``rate`` starts in each ``per``
         """
         self.commands.add_queue(
             name,
@@ -281,8 +283,8 @@ class App(Scheduling):
     def collector(self, collector: Collector) -> None:
         """Expose metrics of the app, a collector of ``prometheus_client``, together with those of its workers.
 
-        It is asked at each scrape, from a thread of the metrics server. A name that the worker or another collector
-        uses already stops the worker's start.
+        It is called at each scrape, in a thread of the metrics server. If the worker or another collector already uses
+        one of its names, the worker does not start.
         """
         check_collector(collector)
         self.commands.collectors.append(collector)
@@ -302,9 +304,9 @@ class App(Scheduling):
     ) -> Task[Any]:
         """Enqueue a task of the command with this name, such as one with a SQL handler.
 
-        The options are those of ``Command.using``. The arguments are checked if this app defines the command; else any
-        JSON object will do, and the command must be registered. The result of the task is a JSON value. Raises what
-        ``Command.enqueue`` raises.
+        The options are those of ``Command.using``. The arguments are checked if this app defines the command; otherwise
+        any JSON object is accepted, and the command must be registered. The result of the task is a JSON value. Raises
+        what ``Command.enqueue`` raises.
         """
         options = NO_OPTIONS.using(lane=lane, priority=priority, at=at, delay=delay, conn=conn)
         known = find_command(self.commands, command)

@@ -72,11 +72,12 @@ class Scheduling:
         - ``every``: an interval in seconds or as a timedelta, one second or more; one of the two must be given
         - ``tz``: the time zone of ``cron``, a name or a ``ZoneInfo``. Defaults to UTC.
         - ``name``: Defaults to the name of the command. Another schedule of the same command needs another name.
-        - ``missed``: what times get that came while no worker was alive: ``one`` run for all of them, a run for ``all``
-          of the last seven days, or none (``skip``)
-        - ``overlap``: what a time gets while a run is not settled: ``allow`` makes another one, ``skip`` makes none,
-          ``wait`` makes it when that run has settled, ``cancel`` cancels that run and makes another one
-        - ``due``: the parameter that gets the time the run is for, an aware ``datetime`` in UTC
+        - ``missed``: what happens to the times that passed while no worker was alive: ``one`` enqueues one task for all
+          of them, ``all`` one for each time of the last seven days, ``skip`` none
+        - ``overlap``: what happens at a scheduled time if the previous task has not settled: ``allow`` enqueues another
+          one, ``skip`` none, ``wait`` enqueues it when that task has settled, ``cancel`` cancels that task and enqueues
+          another one
+        - ``due``: the parameter that receives the scheduled time, an aware ``datetime`` in UTC
 
         Raises ``DefinitionRefused`` for an expression that is invalid or never fires, an unknown time zone, a command
         that needs arguments, and a name that is used twice.

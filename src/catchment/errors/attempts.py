@@ -30,7 +30,7 @@ class RetryLater(Steering):
 
 
 class GiveUp(Steering):
-    """Raised by a handler: fail the task at once, whatever attempts it has left."""
+    """Raised by a handler: fail the task at once, even if attempts are left."""
 
     def __init__(self, reason: str) -> None:
         self.reason = _as_text(reason)

@@ -70,5 +70,5 @@ class OutcomeUnknown(ServerUnavailable):
     """The connection was lost during a call, or the server gave no answer for a minute: the call may or may not have
     taken effect.
 
-    See what it has done before you repeat it.
+    Check whether it has taken effect before you repeat it.
     """

@@ -19,11 +19,12 @@ TaskId.__doc__ = (
 class TaskInfo:
     """A snapshot of one task.
 
-    ``waits_for`` says why it cannot start yet, such as ``retry``, ``snooze``, ``lane`` or ``limit``, and is None if the
-    next claim starts it, unless its queue is paused; ``why()`` has the whole answer. ``due_at`` is when it can start,
-    or its join run again, if that is a time; of a running task, when its timeout ends. ``attempt`` counts the starts of
-    its handler, not those of its join. ``started_at`` is when the last attempt started, not the first one.
-    ``worker_id``, ``host`` and ``pid`` identify the worker that runs it; None while no worker does.
+    ``waits_for`` is the reason why it cannot start yet, such as ``retry``, ``snooze``, ``lane`` or ``limit``. It is
+    None if the next claim starts the task, unless its queue is paused; ``why()`` lists all reasons. ``due_at`` is the
+    time at which the task can start or its join is retried; for a running task, the time at which its timeout expires.
+    ``attempt`` counts the starts of its handler, not those of its join. ``started_at`` is when the last attempt
+    started, not the first one. ``worker_id``, ``host`` and ``pid`` identify the worker that runs it; None while no
+    worker does.
     """
 
     id: TaskId

@@ -15,12 +15,12 @@ def as_clause(words: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Condition:
-    """One fact about why a task waits, or why a dynamic table is late.
+    """One reason why a task waits or a dynamic table is late, or another fact about it.
 
-    ``kind`` is its stable name. ``is_blocking``: it holds the task or the table back now. ``evidence`` has ids, states
-    and times; ``words`` is one sentence for people. ``remedy`` is a shell command that resolves it, or several to
-    choose from: one per line, with a comment that says what it does. If another task or table is the cause, it is
-    the command that explains that one; None if only time helps.
+    ``kind`` is its stable name. ``is_blocking`` is true if it holds the task or table back now. ``evidence`` has ids,
+    states and times; ``words`` is a sentence for people. ``remedy`` lists shell commands that resolve it, one per
+    line, each with a comment; if another task or table is the cause, it is the command that explains that one. If
+    only time helps, there is no remedy.
     """
 
     kind: str
@@ -32,9 +32,9 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class Why:
-    """Why a task waits: every cause, and further facts. ``str()`` formats it for people.
+    """Why a task waits: every cause, and further facts.
 
-    A task with nothing in ``blocking`` starts at the next claim, or runs, or has settled.
+    A task without a blocking condition starts at the next claim, runs, or has settled.
     """
 
     task_id: int
@@ -47,7 +47,7 @@ class Why:
 
     @property
     def headline(self) -> str:
-        """A summary of what the task is doing."""
+        """A summary of what the task is doing. ``str()`` of this object adds the conditions."""
         kinds = {condition.kind for condition in self.conditions}
         if self.blocking:
             return f"Task {self.task_id} waits."

@@ -51,8 +51,8 @@ class Definition:
         return files.query(self.package, name)
 
     def translate(self, error: Exception) -> Exception:
-        """The application's error for a database error of any driver, or the engine's, as of a function that enqueues;
-        or that error itself, as any other."""
+        """The error of the application for a database error of any driver, or the engine's error if a function of the
+        engine raised it. Any other error is returned unchanged."""
         report = report_of(error)
         if report is None:
             return error
@@ -64,12 +64,12 @@ class Definition:
         return find_class(report, {**BY_SQLSTATE, **self.errors}) or error
 
     def translated(self) -> AbstractContextManager[None]:
-        """Raise database errors as the application's or the engine's, the database error chained."""
+        """A context manager that raises database errors as ``translate`` returns them, chained to the original."""
         return raised_as(self.translate)
 
     @property
     def needs_engine(self) -> bool:
-        """Does it register commands, or name roles of the engine?"""
+        """True if the schema registers commands or names roles of the engine."""
         needed = {group for groups in self.roles.values() for group in groups}
         if files.commands(self.package):
             needed.add(ENGINE_OWNER)
@@ -137,7 +137,7 @@ class Definition:
         return newer
 
     def find_changed(self, applied: Mapping[str, str]) -> SchemaMismatch | None:
-        """The error of a migration that is not the one that was applied under its number."""
+        """The error if a migration differs from the one that was applied under its number, else None."""
         for migration in files.migrations(self.package):
             if applied.get(str(migration.number), migration.digest) != migration.digest:
                 return self.mismatch(

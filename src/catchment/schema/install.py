@@ -140,7 +140,7 @@ class Schema(Definition):
     # What follows is for schemas that are installed in other steps than those of migrate.
 
     def find_misfit(self, conn: Connection[Any]) -> SchemaMismatch | None:
-        """Why this code cannot work with the schema in the database; None if it can."""
+        """The reason why this code cannot work with the schema in the database, or None if it can."""
         return self.misfit(*self._state(conn))
 
     def newer(self, conn: Connection[Any]) -> str | None:
@@ -148,7 +148,7 @@ class Schema(Definition):
         return self.newer_version(*self._state(conn))
 
     def find_site(self, conn: Connection[Any]) -> Site:
-        """Who owns the schema in this database, or is going to, and whether roles have rights on it."""
+        """The owner of the schema in this database, present or future, and whether roles have rights on it."""
         return find_site(conn, self, None)
 
     def apply_migrations(self, conn: Connection[Any], on_step: OnStep, site: Site) -> tuple[str, ...]:

@@ -100,17 +100,17 @@ class Attempt:
 
     @property
     def is_last_attempt(self) -> bool:
-        """Would a failure now be final?"""
+        """True if a failure of this attempt is final."""
         return self._failures + 1 >= self._max_attempts
 
     @property
     def has_transaction(self) -> bool:
-        """Has the handler asked for a transaction?"""
+        """True if the handler has opened a transaction."""
         return self._has_transaction
 
     @property
     def cancelled(self) -> bool:
-        """Has the task, or one above it, been asked to stop?"""
+        """True if the task or one of its ancestors is being cancelled."""
         return self._cancel_reason is not None
 
     def mark_cancelled(self, reason: str, *, is_over: bool = False) -> None:

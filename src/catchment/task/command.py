@@ -55,9 +55,9 @@ class Join:
 class Command(Request[P, R], Generic[P, R, F]):
     """A function with a name, parameters and options. Made by ``@app.command``; call it to run the function here.
 
-    ``P`` are the parameters that callers give, ``R`` is the result of a task. The annotations of the parameters say
-    what callers may pass, as pydantic reads them; their names are free. A handler that wants the context of its attempt
-    takes it as its first parameter, annotated ``Context``, and callers do not give it. What does not fit raises
+    ``P`` are the parameters that callers pass, ``R`` is the type of the result. Arguments are validated against the
+    annotations by pydantic; any parameter names are allowed. A handler that needs the context of its attempt takes it
+    as its first parameter, annotated ``Context``; callers do not pass it. An invalid function raises
     ``DefinitionRefused`` at definition.
     """
 
@@ -105,15 +105,15 @@ class Command(Request[P, R], Generic[P, R, F]):
     def check_join(self) -> None:
         """Raise ``DefinitionRefused`` if the handler calls ``result_of_join`` and there is no join.
 
-        Not at definition: a join is defined after its command. A call that is not visible in its code is refused when
-        it is made."""
+        Called later than at definition, because a join is defined after its command. A call that the code does not show
+        is refused at run time."""
         code: CodeType | None = getattr(inspect.unwrap(self.fn), "__code__", None)
         if self.join_part is None and code is not None and _names(code, Context.result_of_join.__name__):
             raise DefinitionRefused(self.lacks_join, hint=f"Define it below {self.path}: @{self.fn.__name__}.join")
 
     @property
     def lacks_join(self) -> str:
-        """The error of a handler that leaves its result to a join, if the command has no join."""
+        """The message for a handler that calls ``result_of_join`` although the command has no join."""
         return f"{self.name} leaves its result to its join, by ctx.result_of_join(), and has no join"
 
     @property

@@ -48,7 +48,7 @@ def _is_number(value: object) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """How long a task waits before it is retried. Times are seconds or timedeltas.
+    """The delays between the attempts of a task. Times are seconds or timedeltas.
 
     The first retry comes after ``delay``, each further one after ``factor`` times as long, at most ``max_delay``.
     ``jitter`` randomizes each delay by that share, so that tasks that failed together are not retried together.

@@ -37,7 +37,7 @@ def generate(
     valid_from: Annotated[str | None, typer.Option(help="First day of the data, as 2026-01-01.")] = None,
     seed: Annotated[
         int | None,
-        typer.Option(show_default="1", help="Seed of the random numbers; each seed makes a different register."),
+        typer.Option(show_default="1", help="Seed of the random numbers; each seed generates a different register."),
     ] = None,
     profile: Annotated[
         str | None, typer.Option(help=f"Predefined sizes, which other options override: {', '.join(PROFILES)}.")
@@ -46,7 +46,7 @@ def generate(
 ) -> None:
     """Generate an artificial register of any size, as files to import.
 
-    The same options and seed always make the same files.
+    The same options and seed always generate the same files.
     """
     plan = choose_plan(
         profile,

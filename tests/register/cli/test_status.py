@@ -33,7 +33,7 @@ def test_status_tells_why_a_round_broke_and_when_it_is_tried_again(reg_db: Regis
     break_stage(reg_db, "statistical_unit_flush_staging")
     reg_db.conn.execute("call worker.drain('analytics')")
     text = reg_cli("status").stdout
-    assert "round 1 broke in statistical_unit_flush_staging: broken on purpose; next try at " in text
+    assert "round 1 failed in statistical_unit_flush_staging: broken on purpose; next attempt at " in text
     assert "0.0" not in text.split("kind")[0]
     told = json.loads(reg_cli("status", "--json").stdout)
     assert told["failure"]["error"] == "broken on purpose"

@@ -76,7 +76,7 @@ def test_an_edit_arrives_when_its_round_has_ended(
     assert other.locator("#count").inner_text() == "1"
     page.goto(f"{site.address}/register/units/legal_unit/{unit_id}")
     page.evaluate("window.isSamePage = true")
-    page.get_by_text(re.compile("has everything that was committed")).wait_for()
+    page.get_by_text(re.compile("is up to date with all committed changes")).wait_for()
     reg_db.conn.execute(
         'select register.edit_unit(\'legal_unit\', %s, \'{"name": "Brand New", "physical_region_code": "1103"}\')',
         [unit_id],
@@ -86,7 +86,7 @@ def test_an_edit_arrives_when_its_round_has_ended(
     assert page.locator("h1").inner_text() == "Second Unit"
     reg_db.start_worker("--queue", "analytics")
     expect(page.locator("h1")).to_have_text("Brand New", timeout=LIMIT)
-    expect(page.locator(".conditions")).to_contain_text("has everything that was committed", timeout=LIMIT)
+    expect(page.locator(".conditions")).to_contain_text("is up to date with all committed changes", timeout=LIMIT)
     assert page.evaluate("window.isSamePage")
     expect(other.locator("#count")).to_have_text("2", timeout=LIMIT)
     expect(other.locator("h1")).to_have_text("The register is up to date", timeout=LIMIT)

@@ -29,7 +29,7 @@ class Names:
 
     def __call__(self, text: str) -> str:
         text = re.sub(
-            r"\b(made|publish,|failed in \S+ \(task \d+\)|broke|since) (at )?2\d{3}-[^()]*\([^()]*\)", r"\1 \2…", text
+            r"\b(made|last,|failed in \S+ \(task \d+\)|failed|since) (at )?2\d{3}-[^()]*\([^()]*\)", r"\1 \2…", text
         )
         text = re.sub(r"\b([Tt]ask (?:why |show )?|id = )(\d+)", lambda m: m[1] + self._small("task", m[2]), text)
         text = re.sub(r"\b([Rr]ound )(\d+)", lambda m: m[1] + self._small("round", m[2]), text)
@@ -42,7 +42,7 @@ class Names:
 
 
 def row_of(situation: Situation, answer: list[Row]) -> str:
-    """The lines of a situation: what keeps it back, or else what there is to say."""
+    """The lines of a situation: its blocking conditions, or all if none is blocking."""
     name = Names()
     shown = [one for one in answer if one["is_blocking"]] or answer
     lines = [

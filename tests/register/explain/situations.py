@@ -121,7 +121,7 @@ def _(stage: Stage) -> str | None:
     return f"legal_unit/{stage.one}"
 
 
-@situation("An establishment was edited, and its enterprise is asked about", "changes*", "ready")
+@situation("An establishment was edited: its enterprise", "changes*", "ready")
 def _(stage: Stage) -> str | None:
     stage.reg.conn.execute("update register.stat_for_unit set value_int = 7 where establishment_id = %s", [stage.place])
     return f"enterprise/{stage.reg.enterprise_of('1')}"

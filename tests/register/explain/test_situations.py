@@ -35,7 +35,7 @@ def test_what_is_asked_about_must_exist(reg: Register) -> None:
 def test_before_the_first_round_no_round_is_named(reg: Register, of: str | None) -> None:
     (answer,) = reg.rows("select * from register.explain(%s)", of)
     assert (answer["kind"], answer["is_blocking"]) == ("current", False)
-    assert answer["words"].endswith(" has everything that was committed; nothing was derived yet.")
+    assert answer["words"].endswith(" is up to date with all committed changes; nothing has been derived yet.")
 
 
 @pytest.mark.long

@@ -70,7 +70,7 @@ def test_a_round_that_broke_is_told_with_its_reason_and_the_next_try(reg_db: Reg
     break_stage(reg_db, "statistical_unit_refresh_batch")
     reg_db.conn.execute("call worker.drain('analytics')")
     event = next(watch_round(reg_db.connect()))
-    assert event.text.startswith("round 1 broke in statistical_unit_refresh_batch: broken on purpose; next try at ")
+    assert event.text.startswith("round 1 failed in statistical_unit_refresh_batch: broken on purpose; next attempt at ")
     failure = find_failure(reg_db.conn)
     assert failure is not None
     assert failure["next_try"] > failure["failed_at"]
@@ -87,7 +87,7 @@ def test_a_collection_that_failed_without_a_round_is_told(reg_db: RegisterDataba
     failure = find_failure(reg_db.conn)
     assert failure is not None
     assert (failure["round_id"], failure["command"]) == (None, "collect_changes")
-    assert failure_text(failure).startswith("the collection of changes broke in collect_changes: broken on purpose")
+    assert failure_text(failure).startswith("the collection of changes failed in collect_changes: broken on purpose")
 
 
 def test_a_round_is_followed_until_it_is_published(reg_db: RegisterDatabase) -> None:

@@ -43,7 +43,7 @@ class QueueRow(Answer):
 
 
 class CommandCapacity(Answer):
-    """``desired`` is the sum of ready, running and soon due tasks, up to the limit of the queue."""
+    """``desired`` is the number of tasks that are ready, running or due soon, up to the limit of the queue."""
 
     command: str
     ready: int
@@ -166,9 +166,9 @@ class Run(Answer):
 
 
 class ScheduleRow(Answer):
-    """``fires`` describes when the schedule fires. ``is_declared``: it comes from the code of an app; ``is_in_code``:
-    of a live worker. ``recent`` are its last tasks, newest first, ``error`` that of the last one, ``trouble`` why it
-    cannot be fired."""
+    """``fires`` describes when the schedule fires. ``is_declared`` is true if an app defines it, ``is_in_code`` if a
+    live worker has that app. ``recent`` lists its last tasks, newest first; ``error`` is the error of the last one, and
+    ``trouble`` the reason why the schedule cannot fire."""
 
     name: str
     command: str

@@ -139,8 +139,8 @@ class Count(Answer):
 
 
 class TaskTree(Answer):
-    """``tasks`` lists parents before children. ``counts`` covers the whole tree, of which ``left_off`` tasks are not
-    shown; ``at_least``: there may be more, because counting stopped early."""
+    """``tasks`` lists parents before children. ``counts`` covers the whole tree; ``left_off`` is the number of tasks
+    that are not shown. ``at_least`` is true if counting stopped early, so that there may be more."""
 
     tasks: list[TreeTask]
     counts: list[Count]
@@ -158,8 +158,8 @@ class Changed(Answer):
 
 class Bulk(Answer):
     """``id`` is the task that changes all matching tasks: ``done`` and ``skipped`` of ``expected``. It is null if none
-    matches, and with ``--dry-run``. ``problem`` is why the first of the skipped ones was skipped, ``error`` why the
-    task failed."""
+    matches, and with ``--dry-run``. ``problem`` is the reason why the first skipped task was skipped, ``error`` why
+    the task failed."""
 
     id: int | None
     verb: Literal["cancel", "retry"]

@@ -74,7 +74,7 @@ def find_near(block: Block, renderer: Renderer, delta: DeltaName) -> Near:
         if rows_of(source.relation) < MANY_ROWS:
             break
         readers = [term for term in moving if term != place]
-        wanted = {term: found for term in readers if (found := _wanted(block, source, term, renderer, delta, near))}
+        wanted = {term: needed for term in readers if (needed := _wanted(block, source, term, renderer, delta, near))}
         if len(wanted) < 2:
             continue
         name = f"near_{place + 1}"

@@ -18,8 +18,8 @@ from catchment.model.why import Condition
 
 @dataclass(frozen=True, slots=True)
 class TableSummary:
-    """A dynamic table, briefly. ``state`` is ACTIVE, SUSPENDED or DROPPING; ``mode`` the refresh mode that was asked
-    for, ``strategy`` how it is refreshed (``delta`` or ``full``), ``reason`` why."""
+    """A summary of a dynamic table. ``state`` is ACTIVE, SUSPENDED or DROPPING; ``mode`` is the refresh mode of its
+    definition, ``strategy`` how it is refreshed (``delta``, ``keys`` or ``full``), ``reason`` why it is ``full``."""
 
     name: str
     state: str
@@ -133,8 +133,8 @@ class TableDescription:
 
 @dataclass(frozen=True, slots=True)
 class TablePart:
-    """A part of the query that is refreshed by its key. ``kind`` is what it does: rows, groups, and so on;
-    ``key`` the columns by which its rows are replaced."""
+    """A part of the query that is refreshed by its key. ``kind`` is its type, such as rows or groups; ``key``
+    lists the columns by which its rows are replaced."""
 
     kind: str
     key: tuple[Column, ...]
@@ -163,7 +163,7 @@ class SourceChange:
 
 @dataclass(frozen=True, slots=True)
 class Parallel:
-    """Whether refreshes may be cut into buckets, whether they can be, and how."""
+    """Whether refreshes may be divided into buckets, whether that is possible, and how."""
 
     allowed: bool | None
     possible: bool
@@ -174,8 +174,8 @@ class Parallel:
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """What the next refresh is expected to do. ``action`` is that of a refresh, or ``fails``: then ``reason`` is the
-    code of the error. ``keys`` is known where they had to be counted."""
+    """What the next refresh is expected to do. ``action`` is the action of the refresh, or ``fails``; then
+    ``reason`` is the error code. ``keys`` is None unless the affected keys had to be counted."""
 
     action: str
     reason: str | None
@@ -268,9 +268,9 @@ class TableLag:
 
 @dataclass(frozen=True, slots=True)
 class TableWhy:
-    """Why a table is late: the first condition is the age of its data, those in ``blocking`` prevent its refresh.
+    """Why a table is late: the first condition is the age of its data; blocking conditions prevent its refresh.
 
-    ``is_late``: its lag exceeds its target. ``str()`` formats it for people.
+    ``is_late`` is true if its lag exceeds its target.
     """
 
     name: str
@@ -284,7 +284,7 @@ class TableWhy:
 
     @property
     def headline(self) -> str:
-        """How the table is, in a few words."""
+        """The state of the table, in a few words."""
         kinds = {condition.kind for condition in self.conditions}
         if self.is_late:
             how = "is late"

@@ -89,9 +89,9 @@ select exists (select from lake.ducklake_schema as s where lower(s.schema_name) 
 
 @dataclass(frozen=True, slots=True)
 class TableInfo:
-    """A table after ``create``. ``change`` is created, replaced, altered or unchanged; ``is_new``: it has a new
-    definition, which applies now, or as soon as it is filled: then ``replaces`` is the id of the table that has the
-    name until then, and ``dt_id`` that of the new definition. ``reason``: why each refresh is full, or None."""
+    """A table after ``create``. ``change`` is created, replaced, altered or unchanged. ``is_new`` is true if its
+    definition is new. A replacement takes over the name when it has been filled: until then ``replaces`` is the id of
+    the old table, and ``dt_id`` that of the new one. ``reason`` is why each refresh is full, or None."""
 
     dt_id: int
     name: str

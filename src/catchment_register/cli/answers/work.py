@@ -151,7 +151,7 @@ class Round(Answer):
     enterprises: int | None
     power_groups: int | None
     batches: int | None
-    reports_made_anew: bool
+    reports_rebuilt: bool
 
 
 class Derived(Answer):

@@ -8,11 +8,11 @@ create or replace function register.explain_current(
 as $$
   select 'current', false,
          jsonb_strip_nulls(jsonb_build_object('round', r.id, 'at', r.at, 'today', register.today())),
-         format('%s has everything that was committed%s.',
+         format('%s is up to date with all committed changes%s.',
                 case p_of.kind when 'register' then 'The register' else p_of.name end,
                 case when r.id is not null
-                  then format('; round %s was the last to publish, at %s', r.id, worker.said_when(r.at, p_now))
-                  when not exists (select from register.round) then '; nothing was derived yet' else '' end),
+                  then format('; round %s was published last, at %s', r.id, worker.said_when(r.at, p_now))
+                  when not exists (select from register.round) then '; nothing has been derived yet' else '' end),
          null
     from (select) as one
     left join lateral (

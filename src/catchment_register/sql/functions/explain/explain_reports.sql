@@ -1,5 +1,5 @@
--- explain_reports: reports that lack something and that no open round is about: units were published that they do not
--- have, or today is in a month that they do not reach. See explain.
+-- explain_reports: reports that are incomplete while no round is open: they lack published units, or end before the
+-- current month. See explain.
 create or replace function register.explain_reports(
   p_of   register.subject,
   p_now  timestamptz
@@ -20,8 +20,7 @@ as $$
        and not exists (select from register.round as r where r.state = 'open')
   )
   select 'reports_behind', true, jsonb_build_object('reports', jsonb_agg(b.report order by b.report)),
-         format('Units were published that %s %s not have.', string_agg(b.report, ', ' order by b.report),
-                case count(*) when 1 then 'does' else 'do' end),
+         format('Published units are missing in %s.', string_agg(b.report, ', ' order by b.report)),
          null
     from behind as b
    where b.lacks_units
@@ -30,8 +29,8 @@ as $$
   select 'new_period', true,
          jsonb_build_object('reports', jsonb_agg(b.report order by b.report), 'through', min(b.through), 'today',
                             min(b.day)),
-         format('Today is %s, and %s %s to %s; the next collection brings the new period.', min(b.day),
-                string_agg(b.report, ', ' order by b.report), case count(*) when 1 then 'goes' else 'go' end,
+         format('Today is %s, and %s %s on %s; the next collection adds the new period.', min(b.day),
+                string_agg(b.report, ', ' order by b.report), case count(*) when 1 then 'ends' else 'end' end,
                 min(b.through)),
          null
     from behind as b

@@ -1,5 +1,5 @@
--- explain_round: the open round, if it is about what is asked and has not published that: its phase, its step, how far
--- that is, and why its task does not run, if it does not. See explain.
+-- explain_round: the open round, if it will publish the subject and has not done so yet: its phase, its step with the
+-- progress, and why its task does not run, if it does not. See explain.
 create or replace function register.explain_round(
   p_of   register.subject,
   p_now  timestamptz
@@ -42,12 +42,12 @@ begin
     jsonb_strip_nulls(jsonb_build_object(
       'round', v_round.id, 'kind', v_round.kind, 'since', v_round.started_at, 'phase', v_stage.phase,
       'step', v_stage.command, 'task_id', v_stage.id, 'done', v_stage.done::integer, 'total', v_stage.total::integer)),
-    format('Round %s has it since %s%s.', v_round.id, worker.said_when(v_round.started_at, p_now),
-           case when v_stage.id is null then ', but none of its tasks is left: the next collection gives it back'
-             else format('; it is at %s of phase %s%s', v_stage.command, v_stage.phase,
+    format('Round %s has been deriving it since %s%s.', v_round.id, worker.said_when(v_round.started_at, p_now),
+           case when v_stage.id is null then ', but has no tasks any more: the next collection restarts the work'
+             else format('; current step: %s of phase %s%s', v_stage.command, v_stage.phase,
                          case when v_stage.total is null then ''
                            else format(', %s of %s done', v_stage.done, v_stage.total) end) end),
-    case when v_stage.id is null then 'catchment register derive  # ask for one' end)::worker.condition;
+    case when v_stage.id is null then 'catchment register derive  # request one' end)::worker.condition;
   if v_stage.id is not null then
     return query select c.* from register.explain_task(v_stage.id) as c;
   end if;

@@ -33,7 +33,7 @@ as $$
    where m.n > 0
   union all
   select 'changes', true, jsonb_build_object('count', null, 'since', l.since, 'looked_at', l.n),
-         format('At least %s logged changes are not in a round yet, since %s; whether one is of %s was not looked for.',
+         format('At least %s logged changes are not in a round yet, since %s; it was not checked whether one is of %s.',
                 l.n, worker.said_when(l.since, p_now), p_of.name),
          null
     from mine as m
@@ -42,7 +42,7 @@ as $$
      and l.n >= 10000
   union all
   select 'everything', true, jsonb_build_object('round', r.id, 'at', r.ended_at),
-         format('Round %s was to derive everything and broke at %s; no round has done so since.', r.id,
+         format('The full derivation in round %s failed at %s, and no later round has repeated it.', r.id,
                 worker.said_when(r.ended_at, p_now)),
          null
     from (select x.id, x.ended_at from register.round as x where x.kind = 'all' and x.state = 'broken'
