@@ -84,6 +84,8 @@ OUT_OF_RANGE: list[tuple[list[str], str]] = [
     (["table", "refresh", "--all", "--timeout", "inf"], "'--timeout': "),
     (["table", "maintain", "--all", "--expire-days", "1e300"], "'--expire-days': "),
     (["table", "worker", "--processes", "99999999999999999999", *NOWHERE], "'--processes': "),
+    (["table", "worker", "--memory", "-5GB", *NOWHERE], "'--memory': "),
+    (["table", "worker", "--memory", "much", *NOWHERE], "'--memory': "),
     (["table", "worker", "--threads", "99999999999999999999", *NOWHERE], "'--threads': "),
 ]
 

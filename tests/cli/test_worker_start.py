@@ -44,6 +44,14 @@ def test_an_invalid_setting_is_refused_with_its_value_and_default(
     assert "its default is 15" in said
 
 
+def test_an_invalid_setting_of_ray_is_refused_without_handlers_for_ray(
+    refused: Refused, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tables may be refreshed on a cluster at any time: each of their subtasks would fail."""
+    monkeypatch.setenv("CATCHMENT_RAY_SILENCE_SECONDS", "0")
+    assert "CATCHMENT_RAY_SILENCE_SECONDS in the environment is invalid: it is '0'" in refused(code=1)
+
+
 def test_an_app_without_its_option_is_refused_with_what_to_type(refused: Refused) -> None:
     assert "catchment worker --app mail:app" in refused("mail:app", code=2)
 

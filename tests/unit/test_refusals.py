@@ -130,9 +130,9 @@ TABLE: dict[str, Iterator[tuple[str, Callable[[Any], Any], list[Any]]]] = {
     ),
     "App.command(executor='ray')": options(
         lambda **given: command(executor="ray", **given),
-        num_cpus=[*OBJECTS, "1", -1, NAN, INF, HUGE, True],
-        num_gpus=[*OBJECTS, "1", -1, NAN, INF, HUGE, True],
-        memory=[*OBJECTS, "5", 0, -1, 2.5, NAN, INF, HUGE, 2**63, True],
+        num_cpus=[*OBJECTS, "1", -1, 0.00001, NAN, INF, HUGE, True],
+        num_gpus=[*OBJECTS, "1", -1, 0.00001, 1.5, NAN, INF, HUGE, True],
+        memory=[*OBJECTS, "5", 0, -1, 2.5, NAN, INF, HUGE, 2**62, True],
     ),
     "App.command(merge=…)": options(
         lambda merge: command(dedup=(), merge=merge), merge=[*OBJECTS, *NUMBERS, "x", "", {1: "last"}, {"z": "last"}]

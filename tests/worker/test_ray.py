@@ -197,7 +197,10 @@ def test_a_task_that_the_cluster_has_no_room_for_is_put_off(crew: Crew, cluster:
     crew.hire(app=APP, **_settings(cluster, catchment_ray_start_seconds=2))
     task = crew.enqueue(on_a_gpu)
     log = crew.logs / "worker-1.log"
-    wait_until(lambda: "did not start it within 2 s: it has no free resources" in log.read_text(), seconds=MINUTES)
+    wait_until(
+        lambda: "did not start it within 2 s: it has no free resources for num_gpus=1" in log.read_text(),
+        seconds=MINUTES,
+    )
     wait_until(lambda: crew.engine.value("select state from worker.tasks where id = %s", task) == "pending")
 
 

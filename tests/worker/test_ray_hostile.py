@@ -44,7 +44,7 @@ def _run(monkeypatch: pytest.MonkeyPatch, cluster: Cluster, **settings: str) -> 
     for name, value in {**ray_settings(cluster), **settings}.items():
         monkeypatch.setenv(name, value)
     link, inbox = RayLink(RaySettings.read()), SimpleQueue[Heard]()
-    waiting = Waiting(link.settings)
+    waiting = Waiting(link.settings, {})
     sent = link.start("a test", call_of("{}", function="builtins:print"), {}, inbox.put)
     try:
         while True:

@@ -277,6 +277,17 @@ def maintain(
         console.print(f"{expired} snapshots have expired.")
 
 
+def _check_size(text: str | None) -> str | None:
+    from catchment.lake.settings import bytes_of
+
+    try:
+        if text is not None:
+            bytes_of(text)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
+    return text
+
+
 @app.command("worker")
 def worker(
     processes: Annotated[
@@ -284,7 +295,10 @@ def worker(
         typer.Option(min=1, max=MOST_PROCESSES, help="Number of processes; each runs one refresh or bucket at a time."),
     ] = 1,
     memory: Annotated[
-        str | None, typer.Option(help="Memory per process, such as 2GB. Defaults to an equal share of the machine.")
+        str | None,
+        typer.Option(
+            callback=_check_size, help="Memory per process, such as 2GB. Defaults to an equal share of the machine."
+        ),
     ] = None,
     threads: Annotated[
         int | None,

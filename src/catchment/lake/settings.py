@@ -12,6 +12,7 @@ from typing import Literal
 
 from pydantic import Field, SecretStr, field_validator
 
+from catchment.model.check import MOST_BYTES
 from catchment.model.settings import Settings, also
 from catchment.runtime.memory import memory_limit
 
@@ -113,7 +114,9 @@ class LakeSettings(Settings):
     lake_ray_tasks: int = Field(
         8, ge=1, le=1000, description="With ray: maximum number of concurrent subtasks of a worker process."
     )
-    lake_ray_cpus: int = Field(1, ge=1, description="Threads of a subtask on the cluster, and CPUs that it reserves.")
+    lake_ray_cpus: int = Field(
+        1, ge=1, le=1000, description="Threads of a subtask on the cluster, and CPUs that it reserves."
+    )
     lake_ray_memory: str = Field("2GB", description="Memory that a subtask on the cluster reserves and uses.")
     lake_audit_every: int = Field(0, ge=0, description="Audit a table after every N refreshes; 0: never.")
 
@@ -150,10 +153,13 @@ class LakeSettings(Settings):
 
 
 def bytes_of(text: str) -> int:
-    """``1300MB`` as a number of bytes; raises ``ValueError``."""
+    """``1300MB`` as a number of bytes, less than ``MOST_BYTES``; raises ``ValueError``."""
     number = text.strip().rstrip("BbIiKkMmGgTt ")
     unit = text.strip()[len(number) :].strip().lower()
     try:
-        return int(float(number) * (_UNITS[unit] if unit else 1))
-    except (ValueError, KeyError):
-        raise ValueError(f"{text!r} is no size; write it as 1300MB or 4GiB") from None
+        size = int(float(number) * (_UNITS[unit] if unit else 1))
+    except (ValueError, KeyError, OverflowError):
+        size = 0
+    if not 0 < size < MOST_BYTES:
+        raise ValueError(f"{text!r} is not a size; write it as 1300MB or 4GiB")
+    return size

@@ -12,6 +12,8 @@ SMALLEST_ID = -(2**63)
 LARGEST_ID = 2**63 - 1
 SMALLEST_INTEGER = -(2**31)
 LARGEST_INTEGER = 2**31 - 1
+# Ray counts ten-thousandths of a resource in 64 bits, and takes one that does not fit for none at all.
+MOST_BYTES = 2**63 // 10_000
 _JSON_TYPES: dict[type, str] = {
     type(None): "null",
     bool: "boolean",

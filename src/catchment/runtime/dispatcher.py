@@ -131,7 +131,7 @@ class Dispatcher:
         """Check the schema and what the commands need, and register them."""
         if any(command.executor == "ray" for command in self._commands):
             RAY.check()
-            RaySettings.read()  # one that is wrong would fail each of their tasks
+        RaySettings.read()  # One that is wrong would fail their tasks, or the refreshes of tables.
         with connect_ours(self._dsn) as conn:
             migrate.check_version(conn)
             if len(self._commands):

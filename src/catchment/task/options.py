@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import Any, Literal, get_args
 
 from catchment.errors import DefinitionRefused
-from catchment.model.check import LARGEST_INTEGER, is_one_of, is_text, shown
+from catchment.model.check import LARGEST_INTEGER, MOST_BYTES, is_one_of, is_text, shown
 from catchment.model.duration import LONGEST, Duration
 from catchment.task.limit import Limit, as_defined_timedelta, as_names
 
@@ -25,7 +25,8 @@ MERGE_TYPES = {
     "range_union": ("int8multirange", "nummultirange", "datemultirange", "tstzmultirange"),
 }
 LARGEST_FACTOR = 1_000_000
-MOST_BYTES = 2**63
+# Ray refuses a smaller part of a resource, and one and a half GPUs, but only when the task is sent.
+LEAST_PART = 0.0001
 
 
 def _refuse_unless(holds: bool, name: str, value: object, expected: str) -> None:
@@ -127,10 +128,12 @@ class CommandOptions:
             )
         for name in ("num_cpus", "num_gpus"):
             value = given.get(name, 0)
-            fits = _is_number(value) and 0 <= value <= LARGEST_FACTOR
-            _refuse_unless(fits, name, value, f"a number from 0 to {LARGEST_FACTOR}")
+            fits = _is_number(value) and (value == 0 or LEAST_PART <= value <= LARGEST_FACTOR)
+            _refuse_unless(fits, name, value, f"0 or a number from {LEAST_PART} to {LARGEST_FACTOR}")
+        gpus = given.get("num_gpus", 0)
+        _refuse_unless(gpus <= 1 or gpus == int(gpus), "num_gpus", gpus, "a part of one GPU or a whole number")
         fits = self.memory is None or (type(self.memory) is int and 0 < self.memory < MOST_BYTES)
-        _refuse_unless(fits, "memory", self.memory, "a number of bytes")
+        _refuse_unless(fits, "memory", self.memory, f"a number of bytes from 1 to {MOST_BYTES - 1}")
 
     def _check_merge(self) -> None:
         fits = _is_a(Mapping, self.merge) and all(_is_a(str, key) for key in self.merge)

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from catchment.errors import RequestRefused
 from catchment.lake.settings import LakeSettings
 from catchment.lake.tasks.worker import share_of_threads, worker_environment
 from tests.fixtures.lake_case import LakeCase
@@ -31,6 +32,12 @@ def test_processes_share_memory_and_cores(monkeypatch: pytest.MonkeyPatch) -> No
     assert (told["CATCHMENT_LAKE_MEMORY_LIMIT"], told["CATCHMENT_LAKE_THREADS"]) == ("2GB", "3")
     assert LakeSettings(lake_memory_limit="250000000B").memory_bytes == 250_000_000
     assert [share_of_threads(LakeSettings(lake_threads=8), count) for count in (1, 3, 16)] == [8, 2, 1]
+
+
+def test_an_invalid_setting_of_ray_is_refused_before_a_process_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CATCHMENT_RAY_START_SECONDS", "0")
+    with pytest.raises(RequestRefused, match="CATCHMENT_RAY_START_SECONDS in the environment is invalid"):
+        worker_environment("dbname=x", 1)
 
 
 def test_a_worker_of_all_queues_is_one_that_can_run_buckets(

@@ -39,7 +39,8 @@ CANCEL_SECONDS = 5.0
 """How long a body that was cancelled may take to end; after that it is not known whether it has."""
 
 AGAIN_SECONDS = 30.0
-"""A cluster that could not be used is not asked again for this long."""
+"""A cluster that could not be used is not asked again for this long, nor for as long as it was waited for, unless it
+answers: at most half of the time is lost to a cluster that never has room."""
 
 
 def executor_of(order: Order, settings: LakeSettings) -> Executor:
@@ -67,7 +68,7 @@ def compute(
     return result if reason is None else replace(result, fallback=reason)
 
 
-class _Cluster:
+class Cluster:
     """The cluster of this process. One that could not be used is not asked by every range."""
 
     def __init__(self) -> None:
@@ -79,13 +80,16 @@ class _Cluster:
         if self._reason is not None and time.monotonic() < self._asks_at:
             raise RayUnavailable(self._reason)
 
-    def failed(self, error: RayUnavailable) -> None:
-        self._reason, self._asks_at = str(error), time.monotonic() + AGAIN_SECONDS
+    def answered(self) -> None:
+        self._reason = None
+
+    def failed(self, error: RayUnavailable, *, waited: float) -> None:
+        self._reason, self._asks_at = str(error), time.monotonic() + max(AGAIN_SECONDS, waited)
 
 
 @cache
-def _cluster() -> _Cluster:
-    cluster = _Cluster()
+def _cluster() -> Cluster:
+    cluster = Cluster()
     atexit.register(cluster.link.close)
     return cluster
 
@@ -96,23 +100,25 @@ def _on_cluster(
     cluster = _cluster()
     cluster.check()
     settings = lake.settings
+    began = time.monotonic()
     job = remote.make_job(lake.duck, lake.control, raw, order, keys, attempt, settings, stop)
     try:
         resources = {"num_cpus": settings.lake_ray_cpus, "memory": bytes_of(settings.lake_ray_memory)}
         answer = _run(cluster.link, job.text, resources, order, attempt, stop)
+        cluster.answered()
         return job.result(answer)
     except BaseException as error:
         if isinstance(error, RayLost):
             job.note_again()
         elif isinstance(error, RayUnavailable):
-            cluster.failed(error)
+            cluster.failed(error, waited=time.monotonic() - began)
         job.written.remove()
         raise
 
 
 def _run(link: RayLink, text: str, resources: dict[str, int], order: Order, attempt: bucket.Attempt, stop: Stop) -> str:
     inbox: SimpleQueue[Heard] = SimpleQueue()
-    waiting = Waiting(link.settings)
+    waiting = Waiting(link.settings, resources)
     name = f"lake_bucket {order.definition.ref}"
     call = link.start(name, call_of(text, function=remote.FUNCTION), resources, inbox.put)
     try:

@@ -25,6 +25,7 @@ from catchment.lake.tasks.app import QUEUE, SCHEDULE_QUEUE, app
 from catchment.lake.tasks.process import served
 from catchment.runtime.dispatcher import Dispatcher
 from catchment.runtime.log import log_to_stderr
+from catchment.runtime.ray.settings import RaySettings
 from catchment.runtime.settings import WorkerSettings, read_options
 from catchment.store.connect import DSN_VARIABLE
 
@@ -92,6 +93,7 @@ def worker_environment(
 ) -> Mapping[str, str]:
     """The environment of one of ``processes`` workers that share this machine."""
     settings = LakeSettings.read()
+    RaySettings.read()  # one that is wrong would end each process as soon as it is started
     tasks = _tasks_of(settings)
     return {
         **os.environ,

@@ -24,7 +24,7 @@ async def call_on_ray(
         with suppress(RuntimeError):  # the loop has ended
             loop.call_soon_threadsafe(inbox.put_nowait, said)
 
-    waiting = Waiting(link.settings)
+    waiting = Waiting(link.settings, resources)
     sent = link.start(name, call, resources, hear)
     try:
         while True:

@@ -14,7 +14,6 @@ from typing import Any
 from catchment.runtime.ray.settings import RaySettings
 
 Heard = Mapping[str, Any]
-NOT_STARTED = ": it has no free resources, or its nodes cannot start processes"
 
 
 class RayUnavailable(Exception):
@@ -42,10 +41,11 @@ class BodyRefused(Exception):
 
 
 class Waiting:
-    """The state of one call."""
+    """The state of one call, which takes these resources of the cluster."""
 
-    def __init__(self, settings: RaySettings) -> None:
+    def __init__(self, settings: RaySettings, resources: Mapping[str, Any]) -> None:
         self._settings = settings
+        self._resources = ", ".join(f"{name}={value}" for name, value in resources.items() if value is not None)
         self._state = "connecting"
         self._until = time.monotonic() + settings.ray_connect_seconds
         self._place = ""
@@ -87,9 +87,11 @@ class Waiting:
         if self.seconds > 0:
             return
         cluster, settings = self._settings.cluster, self._settings
+        wanted = f" for {self._resources}" if self._resources else ""
+        not_started = f": it has no free resources{wanted}, or its nodes cannot start processes"
         limit = {
             "connecting": (f"{cluster} did not answer within", settings.ray_connect_seconds, self._trouble),
-            "pending": (f"{cluster} did not start it within", settings.ray_start_seconds, NOT_STARTED),
+            "pending": (f"{cluster} did not start it within", settings.ray_start_seconds, not_started),
             "running": (f"its body on {cluster} was not heard of for", settings.ray_silence_seconds, self._place),
         }
         text, seconds, more = limit[self._state]
