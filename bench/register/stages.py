@@ -14,7 +14,7 @@ STAGES = (
     ("1   collect changes", "collect_changes", None, None),
     ("2   units, in batches", "derive_statistical_unit", "statistical_unit_refresh_batch", 6_920.0),
     ("    planner statistics", "derive_statistical_unit_continue", None, None),
-    ("3   publish units", "statistical_unit_flush_staging", None, 1_038.0),
+    ("3   publish units", "statistical_unit_flush_staging", "statistical_unit_build_index", 1_038.0),
     ("4   begin reports", "derive_reports", None, 0.006),
     ("5   history", "derive_statistical_history", "derive_statistical_history_period", 5.0),
     ("6   facets", "derive_statistical_unit_facet", "derive_statistical_unit_facet_partition", 178.0),

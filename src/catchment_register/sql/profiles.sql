@@ -20,16 +20,17 @@ begin
          'derive_statistical_history_facet_period derive_statistical_history_period derive_statistical_unit '
          'derive_statistical_unit_continue derive_statistical_unit_facet derive_statistical_unit_facet_partition '
          'drop_doubles effective_units enterprise_rows find_all_bridges find_differences finish_statistical_history '
-         'finish_statistical_history_facet follow_bridges guard_children guard_codes guard_ident guard_overlap '
-         'guard_owner guard_parent guard_primary guard_region guard_root guard_statistic import_job_cleanup '
-         'import_job_process import_settled import_started legal_unit_rows legal_units_of lift link_relationships '
-         'link_units load_batch load_groups log_missed look_up_history_extremes look_up_unit_facet_extremes '
-         'merge_history merge_moments merge_parts name_components note_differences note_orphans own_rows '
-         'parts_of_parts plan_batches power_group_rows promote_establishments publish_first publish_units '
-         'reach_relationships recount_used refuse_delete_in_use replace_history replace_unit_facet replace_units '
-         'round_settled round_started segment_own stage_batch stage_history stage_history_facet '
-         'statistical_unit_facet_reduce statistical_unit_flush_staging statistical_unit_refresh_batch sum_moments '
-         'sum_unit_facets temporal_merge unit_facet_drilldown want_units warn_overlaps'),
+         'finish_statistical_history_facet finish_statistical_unit_flush_staging follow_bridges guard_children '
+         'guard_codes guard_ident guard_overlap guard_owner guard_parent guard_primary guard_region guard_root '
+         'guard_statistic import_job_cleanup import_job_process import_settled import_started legal_unit_rows '
+         'legal_units_of lift link_relationships link_units load_batch load_groups log_missed '
+         'look_up_history_extremes look_up_unit_facet_extremes merge_history merge_moments merge_parts '
+         'name_components note_differences note_orphans own_rows parts_of_parts plan_batches power_group_rows '
+         'promote_establishments publish_first publish_units reach_relationships recount_used refuse_delete_in_use '
+         'replace_history replace_unit_facet replace_units round_settled round_started segment_own stage_batch '
+         'stage_history stage_history_facet statistical_unit_build_index statistical_unit_facet_reduce '
+         'statistical_unit_flush_staging statistical_unit_refresh_batch sum_moments sum_unit_facets temporal_merge '
+         'unit_facet_drilldown want_units warn_overlaps'),
         -- Planned once in a session: the plan does not depend on the values.
         ('generic',
          'set plan_cache_mode = force_generic_plan',
@@ -96,14 +97,14 @@ begin
         ('memory_256',
          'set work_mem = ''256MB''',
          'drop_doubles find_differences link_units log_missed publish_units sum_unit_facets'),
-        -- Indexes of a report.
+        -- Indexes of the facets of units.
         ('build_256',
          'set maintenance_work_mem = ''256MB''',
-         'fill_history_facet fill_unit_facet'),
-        -- Indexes of all published units.
+         'fill_unit_facet'),
+        -- Indexes of a large table that was empty.
         ('build_512',
          'set maintenance_work_mem = ''512MB''',
-         'create_unit_indexes publish_first'),
+         'build_index'),
         -- Looks at 3,000 pages: how many rows a job has is all that is asked.
         ('small_sample',
          'set default_statistics_target = 10',

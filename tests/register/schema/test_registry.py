@@ -19,6 +19,7 @@ COMMANDS = {
         "statistical_unit_refresh_batch",
         "derive_statistical_unit_continue",
         "statistical_unit_flush_staging",
+        "statistical_unit_build_index",
         "derive_reports",
         "derive_statistical_history",
         "derive_statistical_history_period",
@@ -33,6 +34,7 @@ COMMANDS = {
 }
 CHILDREN = {
     "statistical_unit_refresh_batch",
+    "statistical_unit_build_index",
     "derive_statistical_history_period",
     "derive_statistical_unit_facet_partition",
     "derive_statistical_history_facet_period",

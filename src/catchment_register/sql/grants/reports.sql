@@ -6,5 +6,5 @@ grant execute
       register.unit_facet_drilldown(text, date, text, text, text, integer, integer, integer),
       -- Called by the views, with the rights of their reader.
       register.stats_summary(register.moment[], jsonb), register.name_words(text), register.name_query(text),
-      register.find_unit(text)
+      register.is_shown(text), register.find_unit(text)
    to register_read;

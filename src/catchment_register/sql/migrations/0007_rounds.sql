@@ -56,6 +56,15 @@ comment on table register.round is
 -- Rounds never interleave: the table itself refuses a second open one.
 create unique index round_one_open on register.round (state) where state = 'open';
 
+create table register.first_fill (
+  report    text collate "C" primary key,
+  round_id  bigint not null,
+  constraint first_fill_report_is_known check (report in ('statistical_unit', 'statistical_history_facet'))
+);
+comment on table register.first_fill is
+  'Published tables that children of the open round fill for the first time, one beside the other and without indexes. '
+  'Until everything is there, readers see nothing of them.';
+
 create table register.round_batch (
   round_id           bigint not null,
   stage              text collate "C" not null,

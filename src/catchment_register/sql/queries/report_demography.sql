@@ -8,7 +8,8 @@ with unit as (
          bool_or(u.used_for_counting) as counts, t.today
     from register.statistical_unit_row as u
    cross join (select register.today() as today) as t
-   where u.unit_type = %(unit_type)s
+   where register.is_shown('statistical_unit')
+     and u.unit_type = %(unit_type)s
      and u.valid_from <= t.today
    group by u.unit_id, t.today
 ),

@@ -16,6 +16,7 @@ select p.year, p.month, coalesce(s.stock, 0) as stock, coalesce(s.births, 0) as 
       from register.statistical_history_facet_row as h
      where h.resolution = 'year' and h.year = p.year and p.month is null
        and h.unit_type = %(unit_type)s
+       and register.is_shown('statistical_history_facet')
        and (%(region)s::text is null or h.physical_region_path = %(region)s
             or starts_with(h.physical_region_path, %(region)s || '.'))
        and (%(activity)s::text is null or h.primary_activity_category_path = %(activity)s
@@ -26,6 +27,7 @@ select p.year, p.month, coalesce(s.stock, 0) as stock, coalesce(s.births, 0) as 
       from register.statistical_history_facet_row as h
      where h.resolution = 'year-month' and h.year = p.year and h.month = p.month
        and h.unit_type = %(unit_type)s
+       and register.is_shown('statistical_history_facet')
        and (%(region)s::text is null or h.physical_region_path = %(region)s
             or starts_with(h.physical_region_path, %(region)s || '.'))
        and (%(activity)s::text is null or h.primary_activity_category_path = %(activity)s

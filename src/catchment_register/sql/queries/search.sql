@@ -7,7 +7,8 @@
 with named as materialized (
   select r.unit_type, r.unit_id, r.related_enterprise_ids
     from register.statistical_unit_row as r
-   where numnode(register.name_query(%(text)s)) > 0
+   where register.is_shown('statistical_unit')
+     and numnode(register.name_query(%(text)s)) > 0
      and register.name_words(r.name) @@ register.name_query(%(text)s)
      and r.unit_type in ('establishment', 'legal_unit')
    -- A word of nearly every name: nobody reads them all, and some are found at once.
@@ -80,7 +81,8 @@ unit as materialized (
 fitting as not materialized (
   select r.unit_type, r.unit_id, r.valid_from, r.name
     from register.statistical_unit_row as r
-   where case when %(at)s::date is null then r.next_from = 'infinity' else r.valid_from <= %(at)s
+   where register.is_shown('statistical_unit')
+     and case when %(at)s::date is null then r.next_from = 'infinity' else r.valid_from <= %(at)s
               and r.valid_until > %(at)s end
      and (%(unit_type)s::text is null or r.unit_type = %(unit_type)s)
      and (%(region)s::text is null

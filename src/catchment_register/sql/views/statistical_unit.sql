@@ -91,7 +91,8 @@ select r.unit_type, r.unit_id, r.valid_from,
   left join register.region as qr on qr.id = r.postal_region_id
   left join register.country as qc on qc.id = r.postal_country_id
   left join register.unit_size as us on us.id = r.unit_size_id
-  left join register.status as st on st.id = r.status_id;
+  left join register.status as st on st.id = r.status_id
+ where register.is_shown('statistical_unit');
 comment on view register.statistical_unit is
   'Establishments, legal units, enterprises and power groups, one row for each stretch of time in which nothing about '
   'them changes.';

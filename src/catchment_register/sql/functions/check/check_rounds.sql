@@ -23,6 +23,10 @@ as $$
           select distinct 'history', h.round_id from register.statistical_history_staging as h) as s
    where not exists (select from register.round as r where r.id = s.round_id and r.state = 'open')
   union all
+  select 'no table is filled for a round that is over', format('%s by round %s', f.report, f.round_id)
+    from register.first_fill as f
+   where not exists (select from register.round as r where r.id = f.round_id and r.state = 'open')
+  union all
   select 'changes of units are kept until every report has them',
          format('%s lacks flush %s', s.report, (select max(c.flush_id) from register.statistical_unit_change as c))
     from register.report_state as s

@@ -62,5 +62,6 @@ as $$
        where c.code_id is not null
        group by c.kind, c.code_id
     ) as n on n.kind = u.kind and n.code_id = u.code_id
-   where u.row_count is distinct from n.row_count;
+   where u.row_count is distinct from n.row_count
+     and register.is_shown('statistical_unit');
 $$;

@@ -18,6 +18,7 @@ begin
       hint = 'Say units or all.';
   end if;
   v_round := register.take_changes(true);
+  perform register.fill_units(v_round);
   for v_batch in select b.* from register.plan_batches(v_round.id) as b loop
     perform register.refresh_batch(v_round.id, v_batch.batch_seq, v_batch.enterprise_ids, v_batch.power_group_ids);
   end loop;

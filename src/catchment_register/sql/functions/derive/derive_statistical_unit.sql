@@ -22,6 +22,7 @@ begin
                    order by b.batch_seq)
     into v_payloads
     from register.plan_batches(v_round.id) as b;
+  perform register.fill_units(v_round);
   if cardinality(v_payloads) = 1 and v_round.kind <> 'all' then
     perform register.refresh_batch(v_round.id, (v_payloads[1] ->> 'batch_seq')::integer,
                                    coalesce((v_payloads[1] ->> 'enterprise_ids')::int4multirange, '{}'),

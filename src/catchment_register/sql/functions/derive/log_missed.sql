@@ -8,6 +8,7 @@ create or replace function register.log_missed(p_round register.round)
   language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
+  v_fills          boolean := register.is_filled_by(p_round.id, 'statistical_unit');
   v_establishments int4multirange;
   v_legal_units    int4multirange;
 begin
@@ -19,12 +20,16 @@ begin
       select e.id from register.establishment as e
       except
       select s.unit_id from register.statistical_unit_staging as s
-       where s.round_id = p_round.id and s.unit_type = 'establishment'));
+       where s.round_id = p_round.id and s.unit_type = 'establishment'
+      except
+      select p.unit_id from register.statistical_unit_row as p where v_fills and p.unit_type = 'establishment'));
     v_legal_units := register.id_ranges(array(
       select u.id from register.legal_unit as u
       except
       select s.unit_id from register.statistical_unit_staging as s
-       where s.round_id = p_round.id and s.unit_type = 'legal_unit'));
+       where s.round_id = p_round.id and s.unit_type = 'legal_unit'
+      except
+      select p.unit_id from register.statistical_unit_row as p where v_fills and p.unit_type = 'legal_unit'));
   else
     select p_round.effective_establishment_ids - coalesce(range_agg(b.establishment_ids), '{}'),
            p_round.effective_legal_unit_ids - coalesce(range_agg(b.legal_unit_ids), '{}')

@@ -1,29 +1,24 @@
--- publish_first: publish into an empty table. Many rows are inserted without its key and indexes, which are created
--- afterwards.
+-- publish_first: publish into an empty table, or show the one that batches have filled.
 --
---   locks   the published units if there are many, from readers too, until commit
+--   locks   the published units if they were filled, from readers too, until commit
 --   returns the number of rows
---   plan    no_jit, build_512
+--   plan    no_jit
 create or replace function register.publish_first(p_round_id bigint)
   returns bigint
   language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
-  c_small constant bigint := 1048576;
-  v_is_large boolean := pg_relation_size('register.statistical_unit_staging') > c_small;
-  v_rows     bigint;
+  v_rows bigint;
 begin
-  if v_is_large then
-    alter table register.statistical_unit_row drop constraint statistical_unit_row_pkey;
-    drop index if exists register.statistical_unit_words, register.statistical_unit_facet_dims;
+  if register.is_filled_by(p_round_id, 'statistical_unit') then
+    v_rows := register.count_staged(p_round_id);
+    perform register.end_fill('statistical_unit');
+  else
+    insert into register.statistical_unit_row
+    select (register.staged_row(s)).* from register.statistical_unit_staging as s where s.round_id = p_round_id;
+    get diagnostics v_rows = row_count;
+    perform register.build_missing_indexes('statistical_unit');
   end if;
-  insert into register.statistical_unit_row
-  select (register.staged_row(s)).* from register.statistical_unit_staging as s where s.round_id = p_round_id;
-  get diagnostics v_rows = row_count;
-  if v_is_large then
-    alter table register.statistical_unit_row add primary key (unit_type, unit_id, valid_from);
-  end if;
-  perform register.create_unit_indexes();
   -- The reports come next, and read all of it. Of lists and statistics nobody asks, and to look at them takes most of
   -- the time.
   analyze register.statistical_unit_row (

@@ -1,10 +1,14 @@
 -- publish_units: publish what a round has staged. Units of the round without a staged row are deleted; unchanged rows
 -- are not touched. The differences are stored for the reports, unless so much changed that a rebuild is cheaper. A
--- round of kind all counts the codes in use again, whatever it finds.
+-- round of kind all counts the codes in use again, whatever it finds. p_is_settled: drop_doubles and log_missed have
+-- run.
 --
 --   raises  RG010 staged rows were lost in a crash
 --   plan    no_jit, memory_256
-create or replace function register.publish_units(p_round_id bigint)
+create or replace function register.publish_units(
+  p_round_id    bigint,
+  p_is_settled  boolean default false
+)
   returns jsonb
   language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
@@ -18,9 +22,12 @@ declare
   v_rebuild  boolean;
 begin
   select r.* into v_round from register.round as r where r.id = p_round_id;
-  perform register.drop_doubles(p_round_id);
-  perform register.log_missed(v_round);
-  if not exists (select from register.statistical_unit_row) then
+  if not p_is_settled then
+    perform register.drop_doubles(p_round_id);
+    perform register.log_missed(v_round);
+  end if;
+  if register.is_filled_by(p_round_id, 'statistical_unit')
+     or not exists (select from register.statistical_unit_row) then
     v_inserted := register.publish_first(p_round_id);
     v_changed := null;
     v_rebuild := v_inserted > 0;

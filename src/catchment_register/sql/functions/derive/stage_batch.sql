@@ -1,7 +1,6 @@
--- stage_batch: write the rows of a batch that are to be published, and note with the round what has been derived, also
--- units that came to have no row. Every row has a source that describes it: an establishment and a legal unit
--- themselves, an enterprise and a power group one of their parts. p_with_own: whether establishments and legal units
--- are staged too.
+-- stage_batch: write the rows of a batch that are to be published to staging, or in a first fill to the published table
+-- itself, which nobody reads before all of it is there. p_with_own: whether establishments and legal units are written
+-- too.
 --
 --   reads   pg_temp.b_moment, pg_temp.b_own, pg_temp.b_part, pg_temp.b_row
 --   plan    no_jit, generic, hashed, memory_128
@@ -22,114 +21,15 @@ declare
   v_groups         int4multirange := p_round.effective_power_group_ids + '{}'::int4multirange;
   v_rows           integer;
 begin
-  insert into register.statistical_unit_staging
-         (round_id, batch_seq, unit_type, unit_id, valid_from, valid_until, next_from, is_only, name, birth_date,
-          death_date, primary_activity_category_id, secondary_activity_category_id, sector_id, legal_form_id,
-          unit_size_id, status_id, used_for_counting, data_source_ids, physical_address_part1, physical_address_part2,
-          physical_address_part3, physical_postcode, physical_postplace, physical_region_id, physical_country_id,
-          physical_latitude, physical_longitude, physical_altitude, postal_address_part1, postal_address_part2,
-          postal_address_part3, postal_postcode, postal_postplace, postal_region_id, postal_country_id, web_address,
-          email_address, phone_number, landline, mobile_number, fax_number, last_edit_at, last_edit_by,
-          last_edit_comment, has_legal_unit, primary_legal_unit_id, primary_establishment_id, related_establishment_ids,
-          excluded_establishment_ids, included_establishment_ids, related_legal_unit_ids, excluded_legal_unit_ids,
-          included_legal_unit_ids, related_enterprise_ids, excluded_enterprise_ids, included_enterprise_ids,
-          stat_values, moments, value_counts, hash_slot)
-  select p_round.id, p_batch_seq, r.row_type, r.row_id, r.row_from, r.row_until, r.row_next, r.row_is_only,
-         coalesce(r.row_name, r.name), r.birth_date, r.death_date, r.primary_activity_category_id,
-         r.secondary_activity_category_id, r.sector_id, r.legal_form_id, r.unit_size_id, r.status_id, r.row_counts,
-         r.data_source_ids, r.physical_address_part1, r.physical_address_part2, r.physical_address_part3,
-         r.physical_postcode, r.physical_postplace, r.physical_region_id, r.physical_country_id, r.physical_latitude,
-         r.physical_longitude, r.physical_altitude, r.postal_address_part1, r.postal_address_part2,
-         r.postal_address_part3, r.postal_postcode, r.postal_postplace, r.postal_region_id, r.postal_country_id,
-         r.web_address, r.email_address, r.phone_number, r.landline, r.mobile_number, r.fax_number,
-         greatest(r.last_edit_at, r.edit_at), case when r.edit_at > r.last_edit_at or r.last_edit_at is null
-                                                     then r.edit_by else r.last_edit_by end,
-         case when r.edit_at > r.last_edit_at or r.last_edit_at is null then r.edit_comment
-              else r.last_edit_comment end,
-         coalesce(r.row_type = 'legal_unit' or r.legal_unit_id is not null or l.related_legal_unit_ids is not null,
-                  false),
-         r.primary_legal_unit_id, r.primary_establishment_id,
-         case r.row_type when 'establishment' then array[r.row_id] else l.related_establishment_ids end,
-         l.excluded_establishment_ids,
-         case when r.row_type <> 'establishment' then l.included_establishment_ids
-              when r.row_counts then array[r.row_id] end,
-         case when r.row_type = 'legal_unit' then array[r.row_id]
-              when r.row_type <> 'establishment' then l.related_legal_unit_ids
-              when r.legal_unit_id is not null then array[r.legal_unit_id] end,
-         l.excluded_legal_unit_ids,
-         case when r.row_type <> 'legal_unit' then l.included_legal_unit_ids when r.row_counts then array[r.row_id] end,
-         case when r.row_type = 'enterprise' then array[r.row_id]
-              when r.row_type = 'power_group' then
-                nullif(array(select distinct e.id from unnest(l.related_enterprise_ids) as e (id) order by e.id), '{}')
-              when r.enterprise_id is not null then array[r.enterprise_id] end,
-         null,
-         case when r.row_type = 'power_group' then
-                nullif(array(select distinct e.id from unnest(l.included_enterprise_ids) as e (id) order by e.id), '{}')
-              when r.row_type = 'enterprise' and r.row_counts then array[r.row_id] end,
-         case when r.row_type in ('establishment', 'legal_unit') then r.stat_values end, l.moments, l.value_counts,
-         register.facet_slot(r.row_type, r.primary_activity_category_id, r.secondary_activity_category_id, r.sector_id,
-                             r.legal_form_id, r.physical_region_id, r.physical_country_id, r.unit_size_id, r.status_id)
-    from (select o.unit_type as row_type, o.unit_id as row_id, o.valid_from as row_from, o.valid_until as row_until,
-                 o.next_from as row_next, o.is_only as row_is_only, null as row_name, o.used_for_counting as row_counts,
-                 null::integer as primary_legal_unit_id, null::integer as primary_establishment_id,
-                 null::timestamptz as edit_at, null as edit_by, null as edit_comment, o.*
-            from pg_temp.b_own as o
-           where p_with_own
-          union all
-          select b.unit_type, b.unit_id, b.valid_from, b.valid_until, coalesce(lead(b.valid_from) over w, 'infinity'),
-                 lead(b.valid_from) over w is null and lag(b.valid_from) over w is null, b.name, b.used_for_counting,
-                 b.primary_legal_unit_id, b.primary_establishment_id, b.edit_at, b.edit_by, b.edit_comment, o.*
-            from pg_temp.b_row as b
-            left join pg_temp.b_own as o
-              on o.unit_type = b.source_type and o.unit_id = b.source_id and o.valid_from = b.source_from
-          window w as (partition by b.unit_id, b.unit_type order by b.valid_from)) as r
-    -- Put together before they meet the rows, which are wide. Grouped by numbers first: these are compared more cheaply
-    -- than texts.
-    left join (
-      select *
-        from (
-          select p.unit_type, p.unit_id, p.valid_from,
-                 array_agg(p.part_id order by p.part_id)
-                 filter (where p.part_type = 'establishment') as related_establishment_ids,
-                 array_agg(p.part_id order by p.part_id) filter (where p.part_type = 'establishment' and not p.counts)
-                   as excluded_establishment_ids,
-                 array_agg(p.part_id order by p.part_id) filter (where p.part_type = 'establishment' and p.counts)
-                   as included_establishment_ids,
-                 array_agg(p.part_id order by p.part_id)
-                 filter (where p.part_type = 'legal_unit') as related_legal_unit_ids,
-                 array_agg(p.part_id order by p.part_id) filter (where p.part_type = 'legal_unit' and not p.counts)
-                   as excluded_legal_unit_ids,
-                 array_agg(p.part_id order by p.part_id) filter (where p.part_type = 'legal_unit' and p.counts)
-                   as included_legal_unit_ids,
-                 array_agg(p.enterprise_id) filter (where p.enterprise_id is not null) as related_enterprise_ids,
-                 array_agg(p.enterprise_id) filter (where p.enterprise_id is not null
-                                                    and p.counts) as included_enterprise_ids
-            from pg_temp.b_part as p
-           group by p.unit_id, p.valid_from, p.unit_type
-        ) as l
-        full join (
-          select b.unit_type, b.unit_id, b.valid_from,
-                 array_agg((b.stat_definition_id, b.n, b.total, b.squares, b.least, null, b.most, null)::register.moment
-                           order by b.stat_definition_id) as moments
-            from pg_temp.b_moment as b
-           where b.word is null
-             and b.unit_type <> 'own'
-           group by b.unit_id, b.valid_from, b.unit_type
-        ) as m using (unit_type, unit_id, valid_from)
-        full join (
-          select g.unit_type, g.unit_id, g.valid_from, jsonb_object_agg(g.stat_definition_id, g.words) as value_counts
-            from (select b.unit_type, b.unit_id, b.valid_from, b.stat_definition_id,
-                         jsonb_object_agg(b.word, b.n) as words
-                    from pg_temp.b_moment as b
-                   where b.word is not null
-                     and b.unit_type <> 'own'
-                   group by b.unit_type, b.unit_id, b.valid_from, b.stat_definition_id) as g
-           group by g.unit_type, g.unit_id, g.valid_from
-        ) as v using (unit_type, unit_id, valid_from)
-    ) as l on l.unit_type = r.row_type and l.unit_id = r.row_id and l.valid_from = r.row_from
-   where v_is_all
-      or r.row_id <@ case r.row_type when 'establishment' then v_establishments when 'legal_unit' then v_legal_units
-                                     when 'enterprise' then v_enterprises else v_groups end;
+  if register.is_filled_by(p_round.id, 'statistical_unit') then
+    insert into register.statistical_unit_row
+    select b.*
+      from register.batch_rows(p_with_own, v_is_all, v_establishments, v_legal_units, v_enterprises, v_groups) as b;
+  else
+    insert into register.statistical_unit_staging
+    select p_round.id, p_batch_seq, b.*
+      from register.batch_rows(p_with_own, v_is_all, v_establishments, v_legal_units, v_enterprises, v_groups) as b;
+  end if;
   get diagnostics v_rows = row_count;
   return v_rows;
 end;

@@ -23,6 +23,7 @@ begin
   v_payloads := register.plan_periods(v_round.id, 'facet');
   select s.is_rebuild into strict v_is_rebuild from register.report_scope(v_round.id, 'facet') as s;
   if cardinality(v_payloads) > 1 or v_is_rebuild and v_payloads <> '{}' then
+    perform register.fill_history_facet(v_round.id, v_is_rebuild);
     perform worker.spawn_many('derive_statistical_history_facet_period', v_payloads);
     info := jsonb_build_object('children', cardinality(v_payloads));
   else

@@ -21,8 +21,9 @@ begin
       perform register.merge_history(p_round_id, p_report, null);
     end if;
     v_info := register.amend_history(p_round_id, p_report);
-  elsif p_report = 'facet' and not exists (select from register.statistical_history_facet_row) then
-    v_info := register.fill_history_facet(p_round_id);
+  elsif register.is_filled_by(p_round_id, register.history_name(p_report)) then
+    perform register.end_fill(register.history_name(p_report));
+    v_info := '{}';
   else
     v_info := register.replace_history(p_round_id, p_report);
   end if;

@@ -18,6 +18,7 @@ begin
                                    (v_payload ->> 'slots')::int4multirange);
   end loop;
   perform register.publish_unit_facet(p_round_id);
+  perform register.fill_history_facet(p_round_id, s.is_rebuild) from register.report_scope(p_round_id, 'facet') as s;
   foreach v_payload in array register.plan_periods(p_round_id, 'facet') loop
     perform register.stage_history_facet(v_payload);
   end loop;

@@ -1,6 +1,7 @@
 -- stage_history_facet: some periods of the history by facet, from the cells of the round. p_payload: as plan_periods
 -- makes it for a child; share: of all facets the share, from 0 on, in as many equal ones as shares says, by their key,
--- which is as good as random. Made from changes, a row holds differences, and the moments as they will be.
+-- which is as good as random. Made from changes, a row holds differences, and the moments as they will be. In a first
+-- fill, rows go to the published table itself.
 --
 --   raises  RG010 staged rows were lost in a crash
 --   plan    no_jit, unmerged, unsorted, memory_128
@@ -22,6 +23,20 @@ declare
 begin
   perform register.require_mark(v_round_id);
   select s.is_rebuild into strict v_is_rebuild from register.report_scope(v_round_id, 'facet') as s;
+
+  if register.is_filled_by(v_round_id, 'statistical_history_facet') then
+    insert into register.statistical_history_facet_row
+           (resolution, year, month, facet_key, unit_type, primary_activity_category_path,
+            secondary_activity_category_path, sector_path, legal_form_id, physical_region_path, physical_country_id,
+            unit_size_id, status_id, unit_count, measures, moments, value_counts)
+    select c.resolution, c.year, c.month, c.facet_key, c.unit_type, c.primary_activity_category_path,
+           c.secondary_activity_category_path, c.sector_path, c.legal_form_id, c.physical_region_path,
+           c.physical_country_id, c.unit_size_id, c.status_id, c.unit_count, c.measures, c.added, c.added_counts
+      from register.history_sums(v_round_id, 'facet', v_periods) as c
+     where c.facet_key between v_first and v_last;
+    get diagnostics v_count = row_count;
+    return v_count;
+  end if;
 
   insert into register.statistical_history_staging
          (round_id, batch_seq, resolution, year, month, facet_key, unit_type, primary_activity_category_path,

@@ -1,5 +1,6 @@
 -- give_back: close a round that cannot continue, and leave its changes to the next one. Published data stay, and so do
--- differences that reports have not applied: the next round's reports include them.
+-- differences that reports have not applied: the next round's reports include them. A table that it was filling for the
+-- first time is empty again.
 --
 --   open -> broken
 --   writes  register.collect_request
@@ -28,6 +29,7 @@ begin
     values (v_round.establishment_ids, v_round.legal_unit_ids, v_round.enterprise_ids, v_round.power_group_ids);
   end if;
   perform register.clear_staging(p_round_id);
+  perform register.drop_fill(p_round_id);
   perform worker.notify('register_round', jsonb_build_object('round_id', p_round_id, 'state', 'broken')::text);
 end;
 $$;

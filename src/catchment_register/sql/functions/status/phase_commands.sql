@@ -5,7 +5,7 @@ create or replace function register.phase_commands(p_phase text)
 as $$
   select array_agg(w.step order by w.seq)
          || case p_phase
-              when 'units' then array['statistical_unit_refresh_batch']
+              when 'units' then array['statistical_unit_refresh_batch', 'statistical_unit_build_index']
               when 'reports' then array['derive_statistical_history_period', 'derive_statistical_unit_facet_partition',
                                         'derive_statistical_history_facet_period']
             end

@@ -1,0 +1,7 @@
+-- is_shown: whether readers see a published table, named as its view: not while it is filled for the first time.
+create or replace function register.is_shown(p_report text)
+  returns boolean
+  language sql stable security definer set search_path = pg_catalog, pg_temp
+as $$
+  select not exists (select from register.first_fill as f where f.report = p_report);
+$$;
