@@ -60,6 +60,11 @@ PHRASES = {
     r"\bgoes its own way\b": "is separate",
     r"\bin its hands\b": "holds",
     r"\bsee to it that\b": "make sure that",
+    r"\b(?:is|are|was|were) asked for\b": "requested",
+    r"\b(?:is|are) (?:being )?(?:ready|paused|suspended|halted|running|refreshed|waiting) since\b": "has been … since",
+    r"\bgives? its changes back\b|\bgave its changes back\b": "returns its changes to the log",
+    r"\banother one each time\b": "a different one each time",
+    r"\bwhat (?:a time gets|a task takes of|times get)\b": "what happens at a time, the resources that a task takes",
 }
 PATTERN = re.compile("|".join(f"({phrase})" for phrase in PHRASES), re.IGNORECASE | re.MULTILINE)
 ADVICE = list(PHRASES.values())

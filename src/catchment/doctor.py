@@ -1,7 +1,7 @@
 """What is wrong, and what mends it: ``catchment doctor`` and the screen *Health* of the dashboard.
 
 Every check has a cost that does not grow with the number of tasks, but for the rules of the engine, which are checked
-against every task: only in a small database, or if that is asked for.
+against every task: only in a small database, or if that is requested.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The parts of the package that are installed if they are asked for, and what is said without them."""
+"""The optional parts of the package, and the errors without them."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The schema ``register``: what it is made of, and how it is installed and upgraded.
 
-Nothing is derived here: if the rules of derivation changed, a full round is asked for, and a worker does it.
+Nothing is derived here: if the rules of derivation changed, a full round is requested, and a worker does it.
 """
 
 from __future__ import annotations

@@ -116,7 +116,7 @@ def test_task_show_names_the_lane_that_is_halted_and_what_to_do(committed: Engin
         shown = cli("task", "show", str(task)).stdout
         assert f"catchment task retry {bad}" in shown
         assert "catchment lane skip orders bob  # " in shown
-    assert f"deliver {behind}  pending  it waits: lane bob of queue orders is halted since" in shown
+    assert f"deliver {behind}  pending  it waits: lane bob of queue orders has been halted since" in shown
     done = cli("task", "cancel", str(bad))
     assert f"Nothing was done to task {bad}: it has failed already." in done.stderr
     (halted,) = read_json(cli("lane", "list", "--state", "halted", "--json"))
@@ -228,7 +228,7 @@ def test_the_cause_below_a_parent_and_a_cancel_that_was_asked_for_are_shown(comm
 
     committed.value("select worker.cancel(%s, 'not needed')", parent)
     shown = cli("task", "show", str(parent)).stdout
-    assert "Cancelling it was asked for" in shown
+    assert "Its cancellation was requested" in shown
     assert "(not needed)" in shown
     committed.process()
     assert "0 of 1 child completed, 1 cancelled" in cli("task", "show", str(parent)).stdout

@@ -64,7 +64,7 @@ def test_a_timeout_names_a_queue_that_nobody_serves_or_that_is_paused(shop: Shop
     assert error.hint == "Start one: catchment worker --queue press"
     shop.engine.value("select worker.pause_queue('press')")
     error = wait(shop, task)
-    assert "queue press is paused" in str(error)
+    assert "queue press has been paused" in str(error)
     assert error.hint == "Resume it: catchment queue resume press"
 
 
@@ -73,7 +73,7 @@ def test_a_halted_lane_is_named_and_can_be_skipped(shop: Shop) -> None:
     hand = shop.hand
     hand.fail(hand.claim_one(QUEUE), retryable=False)
     error = _sync(shop, second)
-    assert "lane it's of queue mail is halted since" in str(error)
+    assert "lane it's of queue mail has been halted since" in str(error)
     assert f"because task {first} (send) failed" in str(error)
     assert f"Run the failed task again: catchment task retry {first}; skip it: " in (error.hint or "")
     assert """catchment lane skip mail 'it'"'"'s'""" in (error.hint or "")

@@ -26,7 +26,10 @@ SAVEPOINTS = {
 LIVE_PAGES = [
     ROOT / "docs" / "tutorial.md",
     # What other systems' users would write is in blocks of the language py, which are not run.
-    *(COMPARE / f"{name}.md" for name in ("airflow-prefect", "celery", "dbos", "procrastinate", "temporal")),
+    *(
+        COMPARE / f"{name}.md"
+        for name in ("airflow-prefect", "celery", "dbos", "dynamic-tables", "procrastinate", "temporal")
+    ),
     HOW_TO / "create-a-dynamic-table.md",
     HOW_TO / "deploy-workers.md",
     HOW_TO / "install.md",

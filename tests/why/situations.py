@@ -241,7 +241,7 @@ def paused(stage: Stage) -> int:
     return task
 
 
-@situation("Its queue runs as many tasks as it may", "max_running")
+@situation("The limit of its queue is reached", "max_running")
 def max_running(stage: Stage) -> int:
     stage.engine.conn.execute("update worker.queue_registry set max_running = 1 where queue = 'mail'")
     *_, last = (stage.enqueue() for _ in range(3))
@@ -276,14 +276,14 @@ def follow_up(stage: Stage) -> int:
     return stage.engine.value("select id from worker.tasks where follows_id = %s", root)
 
 
-@situation("Cancelling its parent was asked for", "cancel", "ready")
+@situation("The cancellation of its parent was requested", "cancel", "ready")
 def cancel(stage: Stage) -> int:
     parent, (child,) = stage.children(1)
     stage.engine.value("select worker.cancel(%s, 'not needed')", parent)
     return child
 
 
-@situation("Cancelling it was asked for while it runs", "cancel", "running")
+@situation("Its cancellation was requested while it runs", "cancel", "running")
 def cancel_running(stage: Stage) -> int:
     task = stage.enqueue()
     stage.claim()

@@ -179,7 +179,7 @@ def _picture(parent_id: int, seen: dict[str, Any], elapsed: float, killed: dict[
         counts.append(f"{seen[state]:>4} {state}  ", STATE_STYLES[state] if seen[state] else "dim")
     parts: list[RenderableType] = [head, counts, ProgressBar(total=total, completed=seen["completed"], width=60)]
     if killed:
-        parts.append(Text(f"worker 1 was killed at {killed['at']:.1f} s", "red"))
+        parts.append(Text(f"  worker 1 was killed at {killed['at']:.1f} s", "red"))
     return Group(*parts)
 
 

@@ -133,7 +133,7 @@ def refresh(
             _report([], as_json=as_json)
         elif no_wait:
             round_id = used.request_refresh(*chosen)
-            print_json({"round_id": round_id}) if as_json else console.print(f"Round {round_id} is asked for.")
+            print_json({"round_id": round_id}) if as_json else console.print(f"Round {round_id} has been requested.")
         else:
             with waiting(), progress(is_quiet=as_json) as tell:
                 refreshes = used.refresh(*chosen, timeout=timeout, on_progress=tell)

@@ -18,7 +18,7 @@ Dump = Callable[[Mapping[str, Any]], str]
 
 
 def batches_of_items(name: str, items: Iterable[Item[Any]], options: TaskOptions, batch_size: int) -> Iterator[Batch]:
-    """Each batch is made when it is asked for, while the server works on the one before."""
+    """Each batch is made when it is requested, while the server works on the one before."""
     return _of_items(name, iter(check_items(items)), options, batch_size)
 
 

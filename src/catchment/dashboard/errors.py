@@ -20,7 +20,7 @@ from catchment.errors import (
 
 
 class Problem(Exception):
-    """An answer that is not what was asked for: a status, what is the matter, and what to do."""
+    """An error response: a status, what is wrong, and what to do."""
 
     def __init__(
         self, status: int, message: str, hint: str | None = None, headers: dict[str, str] | None = None

@@ -26,7 +26,7 @@ class ErrorText(Answer):
 
 
 class ErrorAnswer(Answer):
-    """Every answer that is not what was asked for."""
+    """Every error response."""
 
     error: ErrorText
 
@@ -120,7 +120,7 @@ def _responses(model: type[BaseModel], schemas: dict[str, Any], problems: tuple[
     for kind in (model, ErrorAnswer):
         schemas[kind.__name__] = _schema(kind, schemas)
     return {
-        "200": _response("What was asked for.", _REF.format(model=model.__name__)),
+        "200": _response("The requested data.", _REF.format(model=model.__name__)),
         **{status: _response("What is the matter.", _REF.format(model="ErrorAnswer")) for status in problems},
     }
 

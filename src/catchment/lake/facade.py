@@ -128,7 +128,7 @@ class Lake:
     ) -> list[TableInfo]:
         """Run ``CREATE DYNAMIC TABLE`` statements in order. Tables with INITIALIZE = ON_CREATE are filled before the
         next statement runs; what goes wrong then is raised as ``LakeError``, and the table stays. Without ``wait`` the
-        filling is asked for, and workers do it.
+        the first refresh is requested, and workers run it.
 
         OR REPLACE and OR ALTER change a table that has content in one commit, that of the first refresh of its new
         definition; readers see the old rows until then. If that refresh fails, the table stays as it was.

@@ -157,7 +157,7 @@ class Link:
         return self._conn is not None and self._conn.pgconn.transaction_status == active
 
     def cut(self) -> None:
-        """End the current connection, and with it a running call. Its loss is not reported: it was asked for."""
+        """End the current connection, and with it a running call. Its loss is not reported: it was requested."""
         if self._conn is not None:
             self._is_cut = True
             cut(self._conn)

@@ -27,7 +27,7 @@ class Intake:
         return self.asked is None
 
     def set(self, asked: Asked | None) -> None:
-        """What the worker is asked for from now on."""
+        """Set the requested state of the worker, from now on."""
         if asked == self.asked:
             return
         self.asked = asked
@@ -47,7 +47,7 @@ class Intake:
                 self._events.emit("worker.resumed", "resumed by an operator: tasks are claimed again")
 
     async def wait(self, stopping: asyncio.Event) -> None:
-        """Wait until something else is asked for, or the worker stops."""
+        """Wait until another state is requested, or the worker stops."""
         waits = [asyncio.create_task(self._changed.wait()), asyncio.create_task(stopping.wait())]
         try:
             await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)

@@ -34,9 +34,9 @@ class Membership:
     """``on_dead`` is called in the event loop when the database has declared the worker dead, ``on_gone`` when there is
     no database any more, ``on_hooks`` when after hooks are due, ``on_tick`` at each heartbeat. ``interrupted`` returns
     the tasks that ran when the worker failed. ``on_asked`` is called when an operator asks for something else;
-    ``asked`` is what this process was asked for before. ``on_call`` is called with what each heartbeat answers.
-    ``is_idle``: nothing runs here, and nothing has for a while. ``python_queues`` are those whose Python commands it
-    runs, ``python_commands`` the commands it has, ``schedules`` those of its code."""
+    ``asked`` is the state that was requested of this process before. ``on_call`` is called with what each heartbeat
+    answers. ``is_idle``: nothing runs here, and nothing has for a while. ``python_queues`` are those whose Python
+    commands it runs, ``python_commands`` the commands it has, ``schedules`` those of its code."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""The ports that a worker opens where they are asked for: probes and metrics. Each has a web server, which is imported
+"""The ports that a worker opens where they are requested: probes and metrics. Each has a web server, which is imported
 only then."""
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ select e.id, e.state, e.completed_at, e.is_chosen
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """Which ends are asked for; None is any."""
+    """Which ends to read; None is any."""
 
     states: Sequence[str] | None = None
     queue: str | None = None

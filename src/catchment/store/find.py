@@ -37,7 +37,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskFilters:
-    """Which tasks are asked for; None is any. ``error`` is a part of the error, ``is_top`` without those of parents."""
+    """Which tasks to find; None is any. ``error`` is a part of the error, ``is_top`` without those of parents."""
 
     state: TaskState | None = None
     command: str | None = None
@@ -92,7 +92,7 @@ class TaskFilters:
         return Place(task_id, ended_at if self.is_by_end else None)
 
     def _is_past(self, made_at: datetime | str | None) -> bool:
-        """Were all tasks beyond this one made before the time that is asked for? Ids are in the order of time,
+        """Were all tasks beyond this one made before the time that is requested? Ids are in the order of time,
         nearly."""
         if self.made_after is None or self.is_by_end or not isinstance(made_at, datetime):
             return False

@@ -19,7 +19,7 @@ TASKS = "worker_tasks"
 @dataclass(frozen=True, slots=True)
 class Heard:
     """A notification: a queue on ``worker_tasks``; on ``worker_cancels`` a worker's id, with ``asked`` behind it if the
-    worker itself is asked for something, or ``top`` and a serial queue whose top level is free."""
+    worker itself gets a request, or ``top`` and a serial queue whose top level is free."""
 
     channel: str
     payload: str

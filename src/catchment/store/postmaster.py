@@ -57,7 +57,7 @@ class Server:
 
     def answers(self) -> bool:
         """Is it ready? The process may be another one that has the same number by now, and a server that is about to
-        stop still accepts connections, so a session is asked for."""
+        stop still accepts connections, so a session is requested."""
         if self.status != "ready":
             return False
         settings = b"user\0postgres\0database\0postgres\0\0"

@@ -44,7 +44,7 @@ def asked_many(items: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Ite
 
 
 def shown_command(command: Any) -> str:
-    """The name of what is asked for, as far as it has one."""
+    """The name of what is requested, as far as it has one."""
     if isinstance(command, Request):
         return command.command_name
     return command if isinstance(command, str) else "items"

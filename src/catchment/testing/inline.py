@@ -48,7 +48,7 @@ def run_inline(app: App, command: Any, /, *args: Any, **kwargs: Any) -> Run:
 
     Called with the arguments of the handler, as ``command.enqueue`` is; a command that is given by its name takes them
     as a mapping. An error of a handler is kept in its ``Run`` and not raised. Raises ``ArgumentsInvalid`` when the
-    arguments do not fit, ``CommandNotRegistered`` when a task of another app or a SQL handler is asked for: those need
+    arguments do not fit, ``CommandNotRegistered`` when a task of another app or a SQL handler is requested: those need
     ``drain``.
     """
     return run_to_end(_run_inline(app, command, args, kwargs), name="run_inline")

@@ -18,7 +18,7 @@ class SourceRow:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A file that is open: its header, and its rows as they are asked for."""
+    """A file that is open: its header, and its rows as they are requested."""
 
     headers: list[str]
     rows: Iterator[SourceRow]

@@ -115,7 +115,7 @@ def test_a_bar_says_since_when_the_database_is_lost(
             "select pg_terminate_backend(pid, 10000) from pg_stat_activity where datname = %s and pid <> %s",
             [name, committed.conn.info.backend_pid],
         )
-        page.get_by_text(re.compile(r"The database cannot be reached since \d")).wait_for()
+        page.get_by_text(re.compile(r"The database has been unreachable since \d")).wait_for()
         assert page.locator("#ready").is_visible()
         new = page.context.new_page()
         new.goto(f"{site.address}/tasks")
@@ -206,7 +206,7 @@ def test_a_page_that_cannot_be_read_any_more_says_so(page: Page, dashboard: Star
     broken = "<h1>The database cannot be read</h1>"
     page.route("**/tasks/*", lambda route: route.fulfill(status=503, body=broken, content_type="text/html"))
     committed.value("select worker.retry(%s)", task_id)
-    page.get_by_text(re.compile(r"This page cannot be read since \d.*: The database cannot be read\.")).wait_for()
+    page.get_by_text(re.compile(r"This page has not been updated since \d.*: The database cannot be read\.")).wait_for()
     page.unroute_all()
     committed.enqueue()
     expect(page.locator("[data-lost]")).to_be_hidden(timeout=LIMIT)

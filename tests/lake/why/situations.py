@@ -189,7 +189,7 @@ def fresh(stage: Stage) -> str:
     return "daily"
 
 
-@situation("Its turn has come", "late", "next")
+@situation("It is due", "late", "next")
 def due(stage: Stage) -> str:
     stage.later("6 minutes")
     return "totals"
@@ -232,7 +232,7 @@ def split(stage: Stage, name: str) -> int:
     return refresh_id
 
 
-@situation("All workers are at work", "late", "queued", "slots")
+@situation("All workers are busy", "late", "queued", "slots")
 def slots(stage: Stage) -> str:
     stage.request("visits")
     stage.begin("visits")
@@ -250,7 +250,7 @@ def upstream(stage: Stage) -> str:
     return "totals"
 
 
-@situation("A round of connected tables is not over", "late", "round")
+@situation("A round of connected tables is not finished", "late", "round")
 def connected(stage: Stage) -> str:
     stage.later("4 minutes")
     stage.request("daily")
@@ -319,12 +319,12 @@ def suspended_by_failures(stage: Stage) -> str:
     return "daily"
 
 
-@situation("Nothing asks for it", "not_filled", "unasked")
+@situation("No scheduled table reads it", "not_filled", "unasked")
 def unasked(stage: Stage) -> str:
     return "spare"
 
 
-@situation("The schedule leaves it alone", "late", "unasked")
+@situation("Its schedule is disabled", "late", "unasked")
 def no_scheduler(stage: Stage) -> str:
     stage.conn.execute("update lake.dt set scheduler = false where name = 'visits'")
     stage.later("2 minutes")
@@ -338,7 +338,7 @@ def too_slow(stage: Stage) -> str:
     return "daily"
 
 
-@situation("No worker is there", "late", "no_worker", "no_worker")
+@situation("No worker is running", "late", "no_worker", "no_worker")
 def no_worker(stage: Stage) -> str:
     stage.dismiss()
     stage.later("2 minutes")
@@ -370,7 +370,7 @@ def schedule_paused(stage: Stage) -> str:
     return "daily"
 
 
-@situation("The schedule is switched off", "late", "no_schedule")
+@situation("The scheduler is disabled", "late", "no_schedule")
 def no_schedule(stage: Stage) -> str:
     stage.conn.execute("update worker.schedule set enabled = false where name = 'lake_tick'")
     stage.later("2 minutes")

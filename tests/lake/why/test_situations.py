@@ -192,7 +192,7 @@ def test_python_and_the_command_line_say_the_same(filled: LakeCase) -> None:
         shown = spare.run("table", "why", "visits", environment=environment, timeout=60).stdout.splitlines()
         lake.resume("visits")
     assert (asked.is_late, [one.kind for one in asked.blocking]) == (False, ["suspended"])
-    assert str(asked).startswith("main.visits is fresh, and does not get newer. Its data are of ")
+    assert str(asked).startswith("main.visits is fresh, and does not get newer. Its data is from ")
     assert (stated["name"], stated["is_late"]) == ("main.visits", False)
     assert [(one["kind"], one["remedy"]) for one in stated["conditions"]] == [
         (one.kind, one.remedy) for one in asked.conditions

@@ -123,8 +123,8 @@ def test_why_is_the_same_everywhere(reg_db: RegisterDatabase, start_site: StartD
     by_kind = {one["kind"]: (one["is_blocking"], one["remedy"]) for one in told}
     assert {one["kind"]: (one["is_blocking"], one["remedy"]) for one in answer["conditions"]} == by_kind
     assert by_kind["paused"] == (True, "catchment queue resume analytics  # resume it")
-    assert "Queue analytics is paused" in site.get("/register/why", params={"of": of}).text
-    assert "Queue analytics is paused" in site.get(f"/register/units/{of}").text
+    assert "Queue analytics has been paused" in site.get("/register/why", params={"of": of}).text
+    assert "Queue analytics has been paused" in site.get(f"/register/units/{of}").text
     text = reg_cli("why", of).stdout
     assert text.startswith(f"{of} is not up to date yet.\n")
     assert "catchment queue resume analytics" in text

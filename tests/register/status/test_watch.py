@@ -70,7 +70,7 @@ def test_a_round_that_broke_is_told_with_its_reason_and_the_next_try(reg_db: Reg
     break_stage(reg_db, "statistical_unit_refresh_batch")
     reg_db.conn.execute("call worker.drain('analytics')")
     event = next(watch_round(reg_db.connect()))
-    assert event.text.startswith("round 1 failed in statistical_unit_refresh_batch: broken on purpose; next attempt at ")
+    assert event.text.startswith("round 1 failed in statistical_unit_refresh_batch: broken on purpose; next")
     failure = find_failure(reg_db.conn)
     assert failure is not None
     assert failure["next_try"] > failure["failed_at"]

@@ -95,7 +95,7 @@ class Child:
         return where
 
     def _migrate(self, where: str) -> None:
-        """A database of the user is only changed if that was asked for."""
+        """A database of the user is only changed if that was requested."""
         with connect_ours(where) as conn:
             try:
                 check_version(conn)

@@ -42,7 +42,7 @@ class Follower:
         self._far_at = 0.0
 
     def look(self, conn: Connection[Any]) -> Iterator[list[End]]:
-        """What is new, in pages. A page is taken when the next one is asked for: after a lost connection the next look
+        """What is new, in pages. A page is taken when the next one is requested: after a lost connection the next look
         gives what was not taken again."""
         now = server_time(conn)
         after, after_id = self._begin(now)

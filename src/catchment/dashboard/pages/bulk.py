@@ -144,7 +144,7 @@ class BulkAnswer(Answer):
     actor: str
     asked_at: datetime | str
     ended_at: datetime | str | None
-    expected: int | None = Field(description="How many matched when it was asked for; null if more than were counted.")
+    expected: int | None = Field(description="The number of matches at the request; null if more than were counted.")
     done: int
     skipped: int = Field(description="Those that could not be changed.")
     problem: str | None = Field(description="Why the first of these could not be.")

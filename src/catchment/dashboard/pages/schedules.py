@@ -39,8 +39,10 @@ class ScheduleRow(Answer):
     every_seconds: float | None
     cron: str | None
     timezone: str
-    missed: str = Field(description="What missed times get: one run, all of them, or skip.")
-    overlap: str = Field(description="What a time gets while a run is not settled: allow, skip, wait or cancel.")
+    missed: str = Field(description="Policy for missed times: one, all or skip.")
+    overlap: str = Field(
+        description="Policy for a time at which the last run has not settled: allow, skip, wait or cancel."
+    )
     is_declared: bool = Field(description="True if it is in the code of an app.")
     is_in_code: bool = Field(description="True if it is declared and a live worker has it; without, it does not fire.")
     enabled: bool = Field(description="False while it is paused.")

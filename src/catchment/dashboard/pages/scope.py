@@ -236,11 +236,11 @@ SCREEN = Screen(
 
 
 class ScopeCancelBody(CancelBody):
-    open: int | None = Field(None, ge=0, description="How many children it was asked for; only said.")
+    open: int | None = Field(None, ge=0, description="The number of children at the request; for messages.")
 
 
 class ScopeRetryBody(TaskBody):
-    count: int | None = Field(None, ge=0, description="How many children it was asked for; only said.")
+    count: int | None = Field(None, ge=0, description="The number of children at the request; for messages.")
 
 
 async def _cancel(actor: Actor, body: ScopeCancelBody) -> Done:

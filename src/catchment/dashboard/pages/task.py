@@ -300,7 +300,7 @@ async def _retry(actor: Actor, body: RetryBody) -> Done:
     now = await actor.value(_STATE, id=body.id)
     if body.seen is not None and now in ("failed", "cancelled") and now != body.seen:
         raise RequestRefused(
-            f"task {body.id} is {now}, and was {body.seen} when this was asked for", hint="Look at the task first."
+            f"task {body.id} is {now}, and was {body.seen} when this was requested", hint="Look at the task first."
         )
     state = await actor.value("select worker.retry(%(id)s::bigint)", id=body.id)
     return Done(f"Task {body.id} runs again: it is {state}.", state)

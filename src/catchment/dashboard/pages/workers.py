@@ -158,7 +158,7 @@ async def _resume(actor: Actor, body: ResumeBody) -> Done:
     state = {"pause": "paused", "drain": "draining"}.get(await actor.value(_ASKED, id=body.id))
     if state is not None and body.seen not in (None, state):
         raise RequestRefused(
-            f"worker {body.id} is {state}, and was {body.seen} when this was asked for",
+            f"worker {body.id} is {state}, and was {body.seen} when this was requested",
             hint="Look at the worker first.",
         )
     await _ask(actor, body, "resume")

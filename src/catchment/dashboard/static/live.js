@@ -30,11 +30,11 @@ function show() {
   button?.classList.toggle("is-lost", since !== null && pausedSince === null);
   const text = document.querySelector("[data-pause-text]");
   if (text) text.textContent = pausedSince !== null ? "Paused" : since !== null ? "Lost" : "Live";
-  if (pausedSince !== null) bar.textContent = `Paused since ${clock(pausedSince)}. What is shown is from then.`;
-  else if (lostSince !== null) bar.textContent = `The dashboard cannot be reached since ${clock(lostSince)}. What is shown is from before.`;
-  else if (databaseLostSince !== null) bar.textContent = `The database cannot be reached since ${clock(databaseLostSince)}. What is shown is from before.`;
-  else if (unreadSince !== null) bar.textContent = `This page cannot be read since ${clock(unreadSince)}: ${unreadBecause}. What is shown is from before.`;
-  else if (outdated !== null) bar.textContent = `This dashboard can change nothing any more, and what it shows may be wrong: ${outdated}`;
+  if (pausedSince !== null) bar.textContent = `Paused since ${clock(pausedSince)}. The page shows the data of that time.`;
+  else if (lostSince !== null) bar.textContent = `The dashboard has been unreachable since ${clock(lostSince)}. This page shows older data.`;
+  else if (databaseLostSince !== null) bar.textContent = `The database has been unreachable since ${clock(databaseLostSince)}. This page shows older data.`;
+  else if (unreadSince !== null) bar.textContent = `This page has not been updated since ${clock(unreadSince)}: ${unreadBecause}. It shows older data.`;
+  else if (outdated !== null) bar.textContent = `This dashboard cannot change anything any more, and its data may be wrong: ${outdated}`;
   // A page that says nothing but that it cannot be read needs no bar for it.
   bar.hidden = (pausedSince === null && since === null && outdated === null) || document.querySelector("[data-recovers]") !== null;
 }

@@ -66,7 +66,7 @@ class Estimate:
     """What a refresh will have to do, as far as metadata tells.
 
     ``effort`` is what finding and computing the touched keys reads, if the definition is known. It is counted when it
-    is asked for: where a full refresh costs nothing, nobody asks.
+    is requested: where a full refresh costs nothing, nobody asks.
     ``key_share`` is about the part of the keys that changes touch. ``memory_bytes`` is what the rows to be compared
     take, ``predicted_ms`` the expected time of doing it in one process; None before there is a choice.
     """

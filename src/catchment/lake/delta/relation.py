@@ -148,7 +148,7 @@ def blocks_below(relation: Relation) -> Iterator[Block]:
 
 
 def wants_rid(number: int, blocks: Sequence[Block]) -> bool:
-    """Whether the row ids of a table are asked for."""
+    """Whether the row ids of a table are requested."""
     return any(
         isinstance(source.relation, Table) and source.relation.occurrence == number and _asks_rid(below, source.alias)
         for block in blocks

@@ -2,7 +2,7 @@
 
 For a dashboard, which must neither wait for DuckDB nor crash with it: it can end the process at any time. It reads one
 JSON object from standard input and writes one to standard output. The catalog is attached read-only, in sessions that
-cannot write, as the role that is asked for if the login may become it.
+cannot write, as the role that is requested if the login may become it.
 
 Values are DuckDB's own text, which has every digit, with NULL apart from the text ``NULL``.
 """

@@ -1,6 +1,6 @@
-"""What ``Lake.read`` returns: the rows of a query or a table, in the form that is asked for.
+"""What ``Lake.read`` returns: the rows of a query or a table, in the form that is requested.
 
-Arrow, Polars and pandas are imported when their form is asked for, and only then.
+Arrow, Polars and pandas are imported when their form is requested, and only then.
 """
 
 # Arrow and pandas have no type stubs.

@@ -54,7 +54,7 @@ def run_workers(
     settings = WorkerSettings.read()
     metrics: MetricsCrew | None = None
     if settings.metrics_port is not None and processes > 1:
-        from catchment.runtime.metrics_crew import MetricsCrew  # with a web server, only where one is asked for
+        from catchment.runtime.metrics_crew import MetricsCrew  # with a web server, only where one is requested
 
         log_to_stderr(settings.log_format, settings.log_level)  # it says where the metrics are
         metrics = MetricsCrew(processes, host=settings.metrics_host, port=settings.metrics_port)

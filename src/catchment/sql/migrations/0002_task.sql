@@ -30,7 +30,7 @@ create table if not exists worker.task (
   constraint task_trace_is_short         check (length(trace) <= 200)
 ) with (autovacuum_vacuum_insert_scale_factor = 0.2, autovacuum_analyze_scale_factor = 0.1);
 comment on table worker.task is
-  'What was asked for. Written once; only a never-tried task may still get another payload, priority or due time.';
+  'The request of a task. Written once; only a never-tried task may still get another payload, priority or due time.';
 comment on column worker.task.place is
   'Order of arrival. The id, except for a follow-up, which stands where its root stood.';
 comment on column worker.task.trace is

@@ -97,8 +97,8 @@ create table if not exists worker.bulk (
   constraint bulk_verb_is_known  check (verb in ('retry', 'cancel'))
 );
 comment on table worker.bulk is
-  'Retries and cancels of all tasks that match a filter, each done by a task. expected: how many matched when it was '
-  'asked for, null for more than were counted. last_at and last_id: how far it has come. problem: why the first '
+  'Retries and cancels of all tasks that match a filter, each done by a task. expected: how many tasks matched at the '
+  'request, null for more than were counted. last_at and last_id: the progress. problem: why the first '
   'of those skipped could not be changed.';
 
 -- Keeps the key of each session that runs SQL handlers; the session itself cannot change it. See hold_backend_lock.
@@ -146,9 +146,10 @@ create table if not exists worker.schedule (
   constraint schedule_lane_is_named      check (lane <> '' and length(lane) <= 500)
 );
 comment on table worker.schedule is
-  'Recurring tasks. A due row enqueues a task and moves next_at in the same transaction. missed: what times get that '
-  'nobody noticed, one run for all of them, a run each, or none. overlap: what a time gets while a run is not settled: '
-  'a run beside it, none, one after it, or one in its place. due_key: the key of the payload that gets the time. '
+  'Recurring tasks. A due row enqueues a task and moves next_at in the same transaction. missed: whether times that '
+  'passed while no worker was alive get one run, a run each, or none. overlap: whether a time that comes before the '
+  'last run has settled gets a concurrent run, none, a later one, or one that replaces it. due_key: the key of the '
+  'payload that receives the time. '
   'recent_ids: its last ten tasks, the newest first. is_declared: it is in the code of an app, see declare_schedules.';
 
 create table if not exists worker.schedule_run (

@@ -70,7 +70,7 @@ select 'info', 'queue ' || q.queue, 'paused' || coalesce(case
    and coalesce(q.paused_until > worker.now(), true)
 union all
 select 'info', 'worker ' || w.worker_id,
-       format('%s takes no tasks since %s: %s by %s', w.name, worker.said_when(w.asked_at, worker.now()),
+       format('%s has taken no tasks since %s: %s by %s', w.name, worker.said_when(w.asked_at, worker.now()),
               case w.asked when 'drain' then 'drained' else 'paused' end, w.asked_by),
        'catchment workers resume ' || w.worker_id
   from worker.worker as w

@@ -155,7 +155,7 @@ class AsyncConnectionSender(AsyncSender):
 
 
 class AsyncSessionSender(AsyncConnectionSender):
-    """For ``AsyncSession``: its connection is asked for at the first statement."""
+    """For ``AsyncSession``: its connection is requested at the first statement."""
 
     def __init__(self, session: Any) -> None:
         super().__init__(session)

@@ -16,7 +16,7 @@ comment on type register.moment is
   'numbers: the order in which values come together changes no digit. min_count, max_count: null is one row, 0 is not '
   'counted.';
 
--- What reports read of a row comes first: to read a row stops at the last column that is asked for. Lists and texts
+-- What reports read of a row comes first: to read a row stops at the last column that is requested. Lists and texts
 -- that they do not read come last.
 create table register.statistical_unit_row (
   hash_slot                       smallint not null,

@@ -1,4 +1,4 @@
--- Why: the schedule of dynamic tables is a task of the engine, and upkeep that is asked for now and then has to know
+-- Why: the schedule of dynamic tables is a task of the engine, and upkeep that is requested now and then has to know
 -- when it last was. Locks: lake.lake for a moment.
 
 alter table lake.lake

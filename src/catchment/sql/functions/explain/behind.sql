@@ -18,7 +18,7 @@ as $$
                      then worker.shell_command('catchment lane skip', p_queue, p_lane) end)),
          case
            when p_halted_at is not null
-             then format('%s is halted since %s, because %s failed', upper(left(l.name, 1)) || substr(l.name, 2),
+             then format('%s has been halted since %s, because %s failed', upper(left(l.name, 1)) || substr(l.name, 2),
                          worker.said_when(p_halted_at, p_now), worker.said_task(s.standing))
            else format('In %s, %s is before it, %s', l.name, worker.said_task(s.standing),
                        worker.said_state(s.standing, p_now))

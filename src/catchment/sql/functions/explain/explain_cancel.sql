@@ -1,5 +1,5 @@
--- explain_cancel: was this task, or one above it, asked to stop? What has not started settles at the next sweep; what
--- runs or waits settles as it ends. See explain.
+-- explain_cancel: the cancellation of this task or of one above it was requested. A task that has not started settles
+-- at the next sweep, one that runs or waits settles when it ends. See explain.
 create or replace function worker.explain_cancel(
   p_task_id    bigint,
   p_parent_id  bigint,
@@ -45,8 +45,9 @@ begin
   return next (
     'cancel', v_starts,
     jsonb_strip_nulls(jsonb_build_object('task_id', v_asked, 'reason', v_reason, 'since', v_since)),
-    format('Cancelling %s was asked for%s (%s); it settles %s.',
-           case when v_asked = p_task_id then 'it' else 'task ' || v_asked || ' above it' end,
+    format('%s was requested%s (%s); it settles %s.',
+           case when v_asked = p_task_id then 'Its cancellation'
+                else 'Cancellation of task ' || v_asked || ' above it' end,
            coalesce(' at ' || worker.said_when(v_since, p_now), ''), left(v_reason, 200),
            case when v_starts then 'at the next upkeep' when p_at.at = 'running' then 'when its handler ends'
                 else 'when its children have settled' end),

@@ -1,4 +1,5 @@
--- explain_queue: the queue is paused, runs as many tasks as it may, or its rate allows no start yet. See explain.
+-- explain_queue: the queue is paused, has reached its limit of running tasks, or its rate allows no start yet. See
+-- explain.
 create or replace function worker.explain_queue(
   p_queue  text,
   p_at     worker.whereabouts,
@@ -20,7 +21,7 @@ begin
       'paused', true,
       jsonb_strip_nulls(jsonb_build_object('queue', p_queue, 'since', v_queue.paused_at, 'until', v_queue.paused_until,
                                            'by', v_queue.paused_by)),
-      format('Queue %s is paused since %s%s%s.', p_queue, worker.said_when(v_queue.paused_at, p_now),
+      format('Queue %s has been paused since %s%s%s.', p_queue, worker.said_when(v_queue.paused_at, p_now),
              coalesce(' by ' || v_queue.paused_by, ''),
              coalesce(', until ' || worker.said_when(v_queue.paused_until, p_now), '')),
       worker.shell_command('catchment queue resume', p_queue) || '  # resume it')::worker.condition;

@@ -15,7 +15,7 @@ as $$
            'is_join', p_at.phase = 1, 'workers', w.n, 'free', w.free)),
          format('%s %s, at place %s of queue %s%s%s.',
                 case p_at.phase when 1 then 'Its join' else 'It' end,
-                coalesce('is ready since ' || worker.said_when(p_at.since, p_now), 'starts at the next claim'),
+                coalesce('has been ready since ' || worker.said_when(p_at.since, p_now), 'starts at the next claim'),
                 case when p_ahead >= 1000 then 'after 1000' else (p_ahead + 1)::text end, p_queue,
                 case p_at.rank when 0 then '; its last worker died' else '' end,
                 case when w.n > 0 then format('; %s %s it', worker.said_count(w.n, 'live worker'),

@@ -12,7 +12,7 @@ as $$
            'is_join', r.phase = 1, 'session_pid', r.worker_pid,
            'worker', jsonb_build_object('id', r.worker_id, 'name', w.name, 'pid', w.pid, 'version', w.version,
                                         'seen_at', w.seen_at, 'lease_until', w.lease_until))),
-         format('%s runs its %s since %s%s%s%s.',
+         format('%s has been running its %s since %s%s%s%s.',
                 case
                   when w.worker_id is not null
                     then format('Worker %s (%s%s%s)', w.worker_id, w.name, coalesce(', pid ' || w.pid, ''),

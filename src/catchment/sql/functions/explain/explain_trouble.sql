@@ -13,7 +13,7 @@ as $$
   select 'trouble', true,
          jsonb_build_object('step', x.step, 'item', x.item, 'sqlstate', x.sqlstate, 'count', x.count,
                             'since', x.first_at, 'retry_at', x.retry_at),
-         format('Upkeep has failed to process it since %s (step %s, SQLSTATE %s) and tries again at %s.',
+         format('Upkeep has failed to process it since %s (step %s, SQLSTATE %s); the next attempt is at %s.',
                 worker.said_when(x.first_at, p_now), x.step, x.sqlstate, worker.said_when(x.retry_at, p_now)),
          'catchment doctor'
     from (values ('due', case when p_at.due_at is not null then p_task_id::text end),

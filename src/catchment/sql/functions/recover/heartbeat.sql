@@ -1,6 +1,6 @@
 -- heartbeat: renew the lease of a worker process and record its free capacity, memory usage and loop lag.
 --
---   returns what it is asked for: pause, drain, or null; see ask_worker
+--   returns the requested state: pause, drain, or null; see ask_worker
 --   raises  CM017 the worker is not registered
 create or replace function worker.heartbeat(
   p_worker_id           bigint,

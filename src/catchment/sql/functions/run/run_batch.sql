@@ -3,7 +3,7 @@
 -- commit. If one of the claims was lost meanwhile, or settling them fails, everything is undone, and as many tasks as
 -- were claimed (p_alone) run one by one. Record 0072.
 --
--- p_pace, p_done, p_count: as in run_tasks. p_limit: how many tasks were asked for, and how many to ask for next.
+-- p_pace, p_done, p_count: as in run_tasks. p_limit: how many tasks were requested, and how many to ask for next.
 -- p_opens: end after a task that opens a scope, and whether one did. p_hooks: whether after hooks are due.
 --
 --   session reads synchronous_commit, worker.late, worker.log_starts, sets synchronous_commit, worker.late

@@ -1,5 +1,5 @@
 -- close_scopes: every child has settled. Where a join is declared and all completed, it becomes ready; else the task
--- settles: cancelled if that was asked for, failed if a child failed or was cancelled, completed otherwise.
+-- settles: cancelled if that was requested, failed if a child failed or was cancelled, completed otherwise.
 --
 --   locks   nothing new: the caller holds the scope rows
 create or replace function worker.close_scopes(p_scopes worker.scope[])

@@ -18,9 +18,9 @@ begin
              'data_at', f.data_at, 'lag_seconds', extract(epoch from a.age), 'target_seconds',
              extract(epoch from p_lag))),
            case when f.data_at is null then 'It has never been filled.'
-                when p_lag is null then format('Its data are of %s, and it has no target lag to keep.',
+                when p_lag is null then format('Its data is from %s, and it has no target lag.',
                                                worker.said_when(f.data_at, p_now))
-                else format('Its data are of %s, and its target lag is %s.', worker.said_when(f.data_at, p_now),
+                else format('Its data is from %s, and its target lag is %s.', worker.said_when(f.data_at, p_now),
                             worker.said_span(p_lag)) end,
            null
       from lake.frontier as f

@@ -13,8 +13,9 @@ begin
            jsonb_strip_nulls(jsonb_build_object(
              'table', jsonb_build_object('id', d.id, 'name', d.schema_name || '.' || d.name), 'round_id', r.round_id,
              'refresh_id', r.id, 'task', worker.standing(r.task_id), 'since', coalesce(r.started_at, r.created_at))),
-           format('Connected tables are refreshed together, and round %s is not over: %s.%s %s since %s.', r.round_id,
-                  d.schema_name, d.name, case when r.started_at is null then 'waits' else 'is being refreshed' end,
+           format('Connected tables are refreshed together, and round %s is not finished: the refresh of %s.%s has '
+                  'been %s since %s.', r.round_id, d.schema_name, d.name,
+                  case when r.started_at is null then 'waiting' else 'running' end,
                   worker.said_when(coalesce(r.started_at, r.created_at), p_now)),
            lake.table_command('why', d.id)
       from lake.refresh as r

@@ -19,7 +19,7 @@ begin
   v_evidence := jsonb_strip_nulls(v_evidence || jsonb_build_object('task', v_standing));
   if (p_refresh).started_at is null then
     return next ('queued', false, v_evidence || jsonb_build_object('since', (p_refresh).queued_at),
-                 format('Its refresh waits in queue lake since %s, as task %s of round %s.',
+                 format('Its refresh has been waiting in queue lake since %s, as task %s of round %s.',
                         worker.said_when((p_refresh).queued_at, p_now), (p_refresh).task_id, (p_refresh).round_id),
                  'catchment task why ' || (p_refresh).task_id)::worker.condition;
   else
@@ -28,7 +28,7 @@ begin
              v_evidence || jsonb_strip_nulls(jsonb_build_object(
                'since', (p_refresh).started_at, 'deadline_at', (p_refresh).deadline_at,
                'done', s.total_children - s.open_children, 'total', s.total_children)),
-             format('It is being refreshed since %s, by task %s of round %s%s.',
+             format('Its refresh has been running since %s, as task %s of round %s%s.',
                     worker.said_when((p_refresh).started_at, p_now), (p_refresh).task_id, (p_refresh).round_id,
                     case when s.total_children > 0
                          then format('; %s of %s buckets are done', s.total_children - s.open_children,

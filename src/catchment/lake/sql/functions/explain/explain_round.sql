@@ -26,8 +26,9 @@ begin
              'table', jsonb_build_object('id', o.id, 'name', o.name), 'task', worker.standing(o.task_id), 'since',
              coalesce(o.started_at, o.queued_at, o.created_at)),
            format('In round %s it waits for %s, which it reads: %s since %s.', (p_refresh).round_id, o.name,
-                  case when o.started_at is not null then 'that is being refreshed'
-                       when o.task_id is not null then 'that waits in queue lake' else 'that waits too,' end,
+                  case when o.started_at is not null then 'that refresh has been running'
+                       when o.task_id is not null then 'that refresh has been waiting in queue lake'
+                       else 'that refresh has been waiting too,' end,
                   worker.said_when(coalesce(o.started_at, o.queued_at, o.created_at), p_now)),
            lake.table_command('why', o.id)
       from opened as o

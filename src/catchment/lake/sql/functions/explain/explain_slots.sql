@@ -24,8 +24,8 @@ begin
              'running', (select coalesce(jsonb_agg(jsonb_build_object('id', h.id, 'name', h.name, 'since', h.started_at)
                                                    order by h.started_at), '[]') from held as h)),
            format('%s the lake%s.',
-                  case w.workers when 1 then 'The one worker of' else format('All %s workers of', w.workers) end,
-                  case w.workers when 1 then ' is' else ' are' end || ' at work'
+                  case w.workers when 1 then 'The only worker of' else format('All %s workers of', w.workers) end,
+                  case w.workers when 1 then ' is' else ' are' end || ' busy'
                   || coalesce(', on ' || (select string_agg(format('%s since %s', h.name,
                                                                     worker.said_when(h.started_at, p_now)), ', '
                                                             order by h.started_at) from held as h), '')),

@@ -17,7 +17,7 @@ begin
            jsonb_strip_nulls(jsonb_build_object(
              'table', jsonb_build_object('id', d.id, 'name', d.schema_name || '.' || d.name),
              'by', d.suspended_by, 'since', d.suspended_at, 'failures', nullif(d.error_streak, 0))),
-           format('%s is suspended since %s, %s.',
+           format('%s has been suspended since %s, %s.',
                   case d.id when (p_dt).id then 'It' else d.schema_name || '.' || d.name || ', which it reads,' end,
                   worker.said_when(d.suspended_at, p_now),
                   case d.suspended_by when 'user' then 'on request'

@@ -1,4 +1,4 @@
--- explain_tick: what keeps the schedule of dynamic tables from running: it is switched off, or its last task failed, or
+-- explain_tick: what keeps the schedule of dynamic tables from running: it is disabled, or its last task failed, or
 -- waits. See explain.
 create or replace function lake.explain_tick(
   p_due_at  timestamptz,
@@ -13,7 +13,7 @@ declare
 begin
   select s.* into v_tick from worker.schedule as s where s.name = 'lake_tick';
   if v_tick.enabled is not true then
-    return next ('no_schedule', true, '{}', 'Schedule lake_tick, which opens rounds, is switched off.',
+    return next ('no_schedule', true, '{}', 'Schedule lake_tick, which opens rounds, is disabled.',
                  worker.shell_command('catchment psql -c', 'select lake.set_tick()'))::worker.condition;
     return;
   end if;

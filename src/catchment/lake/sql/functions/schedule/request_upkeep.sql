@@ -2,7 +2,7 @@
 -- many files or with too many deleted rows, views that another client has dropped, snapshots and files that are too
 -- old; and delete old history.
 --
--- A time in the future was written before the clock was set back: then it is asked for as well.
+-- A time in the future was written before the clock was set back: then it is requested as well.
 --
 --   locks   the lake's row, when something is done
 create or replace function lake.request_upkeep()

@@ -1,5 +1,5 @@
 -- refuse_if_replaced: refuse to change a dynamic table while a new definition of it is being filled: that takes its
--- place as it was asked for.
+-- place as it was requested.
 --
 --   raises  CM030 the dynamic table is being created, replaced or dropped
 create or replace function lake.refuse_if_replaced(p_dt_id bigint)
