@@ -46,7 +46,7 @@ def test_top_shows_queues_scopes_and_failures_as_they_change(committed: Engine, 
     committed.conn.execute("call worker.process_tasks(p_queue => 'work', p_batch_size => 1)")
     top.wait_for("1 of 3")
     top.press("3")
-    top.wait_for_screen(lambda screen: "Scopes at work" in screen and "Queues" not in screen)
+    top.wait_for_screen(lambda screen: "Open scopes" in screen and "Queues" not in screen)
     top.press("p")
     top.wait_for("paused")
     top.press("q")

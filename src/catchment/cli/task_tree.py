@@ -131,7 +131,7 @@ def _parts(row: Row) -> Iterator[str]:
     if row["completion_duration_ms"] is not None:
         yield f"[dim]{span(float(row['completion_duration_ms']) / 1000)}[/]"
     elif row["process_duration_ms"] is not None:  # its children continue
-        yield f"[dim]which could start after {span(float(row['process_duration_ms']) / 1000)}[/]"
+        yield f"[dim]handler returned after {span(float(row['process_duration_ms']) / 1000)}[/]"
     if row["cancel_reason"]:
         yield f"[yellow]asked to stop: {_cut(row['cancel_reason'])}[/]"
     if row["error"]:

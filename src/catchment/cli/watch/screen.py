@@ -25,7 +25,7 @@ PARTS = ("queues", "workers", "scopes", "failures", "running")
 _TITLES = {
     "queues": "Queues",
     "workers": "Workers",
-    "scopes": "Scopes at work",
+    "scopes": "Open scopes",
     "failures": "Failed in the last hour",
     "running": "Running longest",
 }
