@@ -19,16 +19,27 @@ declare
   v_is_new    boolean;
   v_is_single boolean;
   v_is_mine   boolean;
+  v_has       jsonb;
 begin
   select j.* into v_job from register.import_job as j where j.id = p_job_id;
-  select coalesce(bool_and(d.is_new), false), count(*) = count(distinct d.unit_id) into v_is_new, v_is_single
+  -- Details that no row has need no statement, which would read all rows once more.
+  select coalesce(bool_and(d.is_new), false), count(*) = count(distinct d.unit_id),
+         jsonb_build_object(
+           'secondary', bool_or(d.secondary_activity_category_id is not null),
+           'postal', bool_or(num_nonnulls(d.postal_address_part1, d.postal_address_part2, d.postal_address_part3,
+                                          d.postal_postcode, d.postal_postplace, d.postal_region_id,
+                                          d.postal_country_id) > 0),
+           'contact', bool_or(num_nonnulls(d.web_address, d.email_address, d.phone_number, d.landline, d.mobile_number,
+                                           d.fax_number) > 0),
+           'tag', bool_or(d.tag_id is not null))
+    into v_is_new, v_is_single, v_has
     from register.import_data as d
    where d.job_id = p_job_id and d.batch_seq = p_batch_seq and not d.has_error;
   v_args := jsonb_build_object('job_id', p_job_id, 'batch_seq', p_batch_seq, 'first', p_first, 'last', p_last,
                                'edit_by', v_job.created_by, 'note', v_job.note,
                                'country_id', v_job.snapshot -> 'country_id',
                                'types', to_jsonb(register.ident_type_ids(p_job_id)), 'is_new', v_is_new,
-                               'is_single', v_is_single);
+                               'is_single', v_is_single, 'has', v_has);
   v_mode := case when v_job.snapshot ->> 'strategy' in ('insert_or_update', 'update_only') then 'update'
                  else 'replace' end;
   v_kind := v_job.snapshot ->> 'mode';
