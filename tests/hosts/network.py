@@ -82,6 +82,8 @@ def hosts(*names: str) -> Iterator[list[Host]]:
             _ip("-n", host.space, "addr", "add", f"{host.address}/24", "dev", "eth0")
             _ip("-n", host.space, "link", "set", "eth0", "up")
             _ip("-n", host.space, "link", "set", "lo", "up")
+            # It leads nowhere: programs ask for it to learn the address of their host.
+            _ip("-n", host.space, "route", "add", "default", "dev", "eth0")
         yield made
     finally:
         for space in (*(host.space for host in made), switch):

@@ -88,6 +88,24 @@ def test_what_goes_wrong_there_is_raised_here_and_leaves_no_file(shop: LakeCase,
     shop.check("dt")
 
 
+def test_a_body_that_was_not_heard_of_shares_no_file_with_the_worker_that_computes_in_its_place(shop: LakeCase) -> None:
+    make(shop, SHAPES["recomputed"])
+    refresh_in_buckets(shop, "dt", **TWO)
+    with shop.commit_lock():
+        shop.sql("UPDATE orders SET amount = amount + 100 WHERE id % 100 = 4")
+    one = spread(shop, "dt", **TWO)
+    one.is_elsewhere = True
+    unheard = [one.compute(keys) for keys in one.ranges]
+    one.is_elsewhere = False
+    one.compute_all()
+    for there, here in zip(unheard, one.results, strict=True):
+        assert there.deletes
+        assert {*there.files, there.deletes}.isdisjoint({*here.files, here.deletes})
+    one.publish()
+    assert one.sweep() == 0
+    shop.check("dt")
+
+
 @pytest.mark.long
 def test_a_source_with_inlined_rows_is_refused(shop: LakeCase) -> None:
     shop.sql("CALL lake.set_option('data_inlining_row_limit', 10, table_name => 'names')")

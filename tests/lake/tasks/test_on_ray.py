@@ -100,7 +100,7 @@ def rays(lake_case: LakeCase, start_lake_worker: StartWorker, tmp_path: Path) ->
         yield made
 
 
-def _node_of(rays: Rays, pid: int) -> Node:
+def node_of(rays: Rays, pid: int) -> Node:
     (node,) = [node for node in rays.cluster.nodes if node.process.pid == os.getsid(pid)]
     return node
 
@@ -150,7 +150,7 @@ def test_the_node_is_killed(rays: Rays) -> None:
     rays.hire()
     with rays.held("after") as refresh_id:
         rays.cluster.add_node(cpus=3)
-        _node_of(rays, rays.body()).kill()
+        node_of(rays, rays.body()).kill()
     row = rays.end_well(refresh_id)
     assert row["figures"]["subtasks_on_ray"] > 0
 
@@ -161,7 +161,7 @@ def test_the_node_is_cut_off_and_comes_back(rays: Rays) -> None:
     rays.hire(CATCHMENT_LAKE_ARTIFACT_GRACE_SECONDS="40")
     with rays.held("before") as refresh_id:
         rays.cluster.add_node(cpus=3)
-        node, first = _node_of(rays, rays.body()), len(rays.lines("starts"))
+        node, first = node_of(rays, rays.body()), len(rays.lines("starts"))
         node.signal(signal.SIGSTOP)
         wait_until(lambda: len(rays.lines("starts")) > first, seconds=MINUTES)
     node.signal(signal.SIGCONT)

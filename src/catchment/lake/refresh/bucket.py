@@ -48,8 +48,8 @@ class Desk(Protocol):
     """What computing a range asks of the side that has the catalog and knows the names of files."""
 
     @property
-    def number(self) -> int:
-        """Which attempt this is."""
+    def mark(self) -> str:
+        """Which attempt this is, and on which side it computes: no two write one file."""
         ...
 
     def progress(self, step: int) -> None: ...
@@ -109,8 +109,8 @@ class Written:
     _named: dict[int, str] = field(default_factory=dict[int, str])
 
     @property
-    def number(self) -> int:
-        return self.attempt.number
+    def mark(self) -> str:
+        return f"a{self.attempt.number}"
 
     def progress(self, step: int) -> None:
         self.attempt.progress(step)
@@ -231,14 +231,14 @@ def _is_rewritten(desk: Desk, owned: Collection[int], deleted: int, above: float
     return deleted > above * sum(rows for rows, _ in counts)
 
 
-def deletes_path(plan: BucketPlan, keys: BucketRange, number: int) -> str:
+def deletes_path(plan: BucketPlan, keys: BucketRange, mark: str) -> str:
     """The file for the row ids that an attempt wants deleted."""
     part = "null" if keys.partition is None else str(keys.partition)
-    return f"{plan.folder}deletes/{keys.total}-{part}-a{number}.parquet"
+    return f"{plan.folder}deletes/{keys.total}-{part}-{mark}.parquet"
 
 
 def _write_deletes(work: Work, plan: BucketPlan, keys: BucketRange, desk: Desk) -> str:
-    path = deletes_path(plan, keys, desk.number)
+    path = deletes_path(plan, keys, desk.mark)
     desk.note("deletes", [path])
     columns = f"{quoted(RID)}, {quoted(BUCKET)}"
     work.duck.run(f"COPY (SELECT {columns} FROM {quoted('gone')}) TO {literal(path)} (FORMAT parquet)")

@@ -94,7 +94,7 @@ def make_job(
     paths = {place: written.data_path(place) for place in _storage(keys, plan)}
     kinds = {"data": tuple(paths.values())}
     if not plan.is_whole:
-        kinds["deletes"] = (bucket.deletes_path(plan, keys, attempt.number),)
+        kinds["deletes"] = (bucket.deletes_path(plan, keys, _mark(attempt.number)),)
     for kind, names in kinds.items():
         written.note(kind, names)
     left = None if order.deadline_at is None else order.deadline_at.timestamp() - time.time()
@@ -117,6 +117,11 @@ def make_job(
     return Job(text, control, written, kinds)
 
 
+def _mark(number: int) -> str:
+    """Of an attempt elsewhere. Its worker may compute in its place while it still runs, unheard of."""
+    return f"e{number}"
+
+
 def _storage(keys: BucketRange, plan: BucketPlan) -> Collection[int]:
     """The storage buckets that rows of a range may be in."""
     near = partition.storage_of(keys, plan.buckets)
@@ -129,7 +134,7 @@ class _Sent:
 
     paths: Mapping[int, str]
     counts: bucket.Counts
-    number: int
+    mark: str
     report: Callable[[int, int], None]
 
     def progress(self, step: int) -> None:
@@ -165,7 +170,7 @@ def _compute(job: Mapping[str, Any], report: Callable[[int, int], None]) -> Buck
     limits = {"lake_threads": job["threads"], "lake_memory_limit": f"{job['memory']}B"}
     settings = LakeSettings.read().model_copy(update=limits)
     counts = [(place, rows, gone) for place, rows, gone in job["counts"]]
-    desk = _Sent(dict(job["paths"]), counts, job["number"], report)
+    desk = _Sent(dict(job["paths"]), counts, _mark(job["number"]), report)
     with ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="catchment-"))
         duck = _open(job, settings, Path(folder))

@@ -108,9 +108,10 @@ def _on_cluster(
         cluster.answered()
         return job.result(answer)
     except BaseException as error:
-        if isinstance(error, RayLost):
+        if isinstance(error, RayLost | RayUnavailable):
+            # Also if its start was not heard of: a link that is cut may have taken the message.
             job.note_again()
-        elif isinstance(error, RayUnavailable):
+        if isinstance(error, RayUnavailable):
             cluster.failed(error, waited=time.monotonic() - began)
         job.written.remove()
         raise

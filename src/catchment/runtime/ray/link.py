@@ -139,9 +139,11 @@ class _Driver:
         self._outbox.put(json.dumps(said).encode() + b"\n")
 
     def _write(self) -> None:
-        with suppress(OSError):  # it has ended, which the reader tells
+        try:
             while (frame := self._outbox.get()) is not None:
                 self._ours.sendall(frame)
+        except OSError:  # it has ended, or has read only part of a call: the reader tells
+            self.kill()
 
     def _serve(self) -> None:
         reason = "its driver has ended"
