@@ -36,6 +36,7 @@ class Control:
     def __init__(self, dsn: str) -> None:
         self.dsn = dsn
         self._pool = Pool(dsn, POOL_SIZE, name="catchment lake", settings=OURS)
+        self._lockers = Pool(dsn, POOL_SIZE, name="catchment lake", settings=OURS)
 
     @contextmanager
     def connection(self) -> Generator[Conn]:
@@ -43,9 +44,17 @@ class Control:
         with self._pool.connection() as conn:
             yield conn
 
+    @contextmanager
+    def lock_session(self) -> Generator[Conn]:
+        """A connection that is used for nothing but a lock, and for the next lock again: a new one costs more than all
+        other control statements of a small refresh."""
+        with self._lockers.connection() as conn:
+            yield conn
+
     def close(self) -> None:
         """Close the idle connections; the next call opens one."""
         self._pool.close()
+        self._lockers.close()
 
     def _call(self, sql: LiteralString, *parameters: Any, conn: Conn | None = None) -> Any:
         if conn is not None:

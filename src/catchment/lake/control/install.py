@@ -18,11 +18,12 @@ from psycopg.sql import SQL, Identifier
 
 from catchment.errors import LakeUnavailable, RequestRefused
 from catchment.lake.control.grants import LOCK, grant_catalog
+from catchment.lake.delta.layout import ROW_GROUP
 from catchment.lake.duck.address import LakeAddress, is_remote
 from catchment.lake.duck.catalog import read_address
 from catchment.lake.duck.duck import Duck
 from catchment.lake.duck.verify import GUARD, has_lake, verify
-from catchment.lake.names import ALIAS, DT_SCHEMA, quoted
+from catchment.lake.names import ALIAS, DT_SCHEMA, literal, quoted
 from catchment.lake.settings import LakeSettings
 from catchment.lake.sql import LAKE
 from catchment.schema.alone import alone
@@ -175,6 +176,9 @@ def _prepare_catalog(dsn: str, address: LakeAddress, settings: LakeSettings) -> 
     # Changes to inlined rows are dated wrongly by the change feed once they are flushed; so they never are inlined.
     duck.run(f"CALL {quoted(ALIAS)}.set_option('data_inlining_row_limit', 0)")
     duck.run(f"CREATE SCHEMA IF NOT EXISTS {quoted(ALIAS, DT_SCHEMA)}")
+    duck.run(
+        f"CALL {quoted(ALIAS)}.set_option('parquet_row_group_size', {ROW_GROUP:d}, schema => {literal(DT_SCHEMA)})"
+    )
     return duck
 
 

@@ -23,6 +23,9 @@ from catchment.store.fetch import fetch_value
 
 Conn = Connection[Any]
 
+_EVER = 2**62
+"""A snapshot after all others."""
+
 _ADDRESS = "select l.data_path, l.metadata_schema from lake.lake as l"
 _HEAD = "select max(s.snapshot_id) from lake.ducklake_snapshot as s"
 _NEXT = "select min(s.snapshot_id) from lake.ducklake_snapshot as s where s.snapshot_id > %s"
@@ -293,6 +296,11 @@ def rows_at(conn: Conn, table_id: int, at: int) -> int | None:
     with translated():
         ((rows,),) = conn.execute(_ROWS_AT, {"table_id": table_id, "at": at}).fetchall()
     return rows
+
+
+def rows_now(conn: Conn, table_id: int) -> int | None:
+    """The rows of a table, or None where only a scan tells."""
+    return rows_at(conn, table_id, _EVER)
 
 
 def window_size(conn: Conn, table_id: int, old: int, new: int) -> tuple[int, int]:

@@ -80,22 +80,39 @@ def load_lock(dsn: str, folder: str) -> Generator[Callable[[], None]]:
 
 @contextmanager
 def publishing_lock(
-    dsn: str, refresh_id: int, fence: int, *, seconds: float = 60, passed: Holder | None = None
+    conn: Connection[Any], refresh_id: int, fence: int, *, seconds: float = 60, passed: Holder | None = None
 ) -> Generator[Holder | None]:
-    """Hold the lock to publish a refresh. Others take it away as soon as a newer attempt has the refresh.
+    """Hold the lock to publish a refresh, in a session that is used for nothing else meanwhile. Others take it away as
+    soon as a newer attempt has the refresh.
 
     Gives None; or, without the lock, the session that has kept it for ``PATIENCE_SECONDS``. ``passed`` is such a
     session of before: it is not waited for a second time. Raises as ``commit_lock`` does.
     """
-    with connect_ours(dsn, name=f"{NAME} {refresh_id}/{fence}") as conn, translated():
-        holder = _wait(conn, seconds, patience=PATIENCE_SECONDS, passed=passed)
-        if holder is not None:
-            _log.warning("refresh %d is published without the commit lock, which %s keeps", refresh_id, holder)
-        yield holder
+    try:
+        with translated():
+            holder = _wait(conn, seconds, name=f"{NAME} {refresh_id}/{fence}", patience=PATIENCE_SECONDS, passed=passed)
+            if holder is not None:
+                _log.warning("refresh %d is published without the commit lock, which %s keeps", refresh_id, holder)
+            yield holder
+    finally:
+        _leave(conn)
+
+
+def _leave(conn: Connection[Any]) -> None:
+    """Release the lock, if the session holds it, and its name."""
+    try:
+        conn.execute("select pg_advisory_unlock_all(), set_config('application_name', 'catchment lake', false)")
+    except psycopg.Error:
+        conn.close()
 
 
 def _wait(
-    conn: Connection[Any], seconds: float, *, patience: float | None = None, passed: Holder | None = None
+    conn: Connection[Any],
+    seconds: float,
+    *,
+    name: str = NAME,
+    patience: float | None = None,
+    passed: Holder | None = None,
 ) -> Holder | None:
     """Wait for the lock; None: it is held. With ``patience`` no longer than that for one and the same session of
     another program, which is then returned."""
@@ -104,7 +121,10 @@ def _wait(
     turn = LOOK_SECONDS if passed is None else 0.05
     while True:
         left = max(0.001, ends - time.monotonic())
-        conn.execute("select set_config('lock_timeout', %s, false)", [f"{min(turn, left) * 1000:.0f}ms"])
+        conn.execute(
+            "select set_config('lock_timeout', %s, false), set_config('application_name', %s, false)",
+            [f"{min(turn, left) * 1000:.0f}ms", name],
+        )
         try:
             conn.execute("select pg_advisory_lock(lake.commit_key())")
             return None

@@ -18,6 +18,7 @@ from catchment.lake.choose.bucket_plan import BucketPlan
 from catchment.lake.control.control import Control
 from catchment.lake.delta.buckets import NULL_BUCKET
 from catchment.lake.delta.compile import bucket_of_keys
+from catchment.lake.delta.layout import ROW_GROUP
 from catchment.lake.duck import catalog
 from catchment.lake.duck.duck import Duck, Never, Stop
 from catchment.lake.files import storage
@@ -257,7 +258,7 @@ def write(work: Work, desk: Desk) -> list[tuple[str, int, int]]:
     for bucket, path in paths.items():
         rows: list[tuple[Any, ...]] = work.duck.rows(
             f"COPY (SELECT {columns} FROM {quoted('out')} WHERE {quoted(BUCKET)} = {bucket:d} ORDER BY {sort})"
-            f" TO {literal(path)} (FORMAT parquet, COMPRESSION zstd, RETURN_STATS true)"
+            f" TO {literal(path)} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE {ROW_GROUP:d}, RETURN_STATS true)"
         )
         files.append((path, sum(row[1] for row in rows), sum(row[2] for row in rows)))
     return files

@@ -58,7 +58,6 @@ class Difference:
 def affected_keys(work: Work, changed: frozenset[int]) -> int:
     """Find the touched keys: makes ``akeys_<part>`` from ``o<i>_delta``. Returns how many there are."""
     steps = affected(work.plan, changed)
-    work.open_old(*(step.sql for step in steps))
     for step in steps:
         work.make(step.name, step.sql)
     keys = [f"akeys_{part.number}" for part in work.plan.parts]
@@ -103,6 +102,12 @@ def among_keys(work: Work) -> str | None:
     if len(work.plan.parts) > 1 or not keys or not work.has("akeys_1") or not _without_null(work):
         return None
     return f"{quoted(keys[0].name)} IN (SELECT {quoted('k1')} FROM {quoted('akeys_1')})"
+
+
+def has_all_gone(work: Work) -> bool:
+    """Whether ``among_keys`` holds for the rows of ``gone`` and no others: all stored rows of the touched keys go, and
+    the first column is all of the key."""
+    return len(work.plan.layout.keys_of(1)) == 1 and work.has("stored") and work.count("gone") == work.count("stored")
 
 
 def _without_null(work: Work) -> set[int]:
@@ -164,7 +169,6 @@ def apply_states(work: Work, changed: frozenset[int], decided: Callable[[int], b
     """
     try:
         steps = apply.delta_steps(work.plan, changed, buckets=work.order.buckets)
-        work.open_old(*(step.sql for step in steps))
         for step in steps:
             # By now it is known where the stored rows are, and whether a key is NULL.
             count = stored(work, by_keys=True) if step.name == "stored" else work.make(step.name, step.sql)

@@ -30,7 +30,7 @@ from catchment.lake.duck.duck import Duck
 from catchment.lake.duck.locks import Holder, publishing_lock
 from catchment.lake.files.physical import put_in_place
 from catchment.lake.names import ALIAS, BUCKET, RID, lake_name, quoted
-from catchment.lake.refresh.compute import Difference, InvariantBroken, among_keys, check_range
+from catchment.lake.refresh.compute import Difference, InvariantBroken, among_keys, check_range, has_all_gone
 from catchment.lake.refresh.session import Work
 from catchment.lake.types import Action, Order, Publication
 
@@ -60,7 +60,8 @@ class _Change:
     Rows of the ``inserts`` come, among them those that stay in ``kept`` buckets, and files are registered.
 
     ``deleted`` is how many rows of ``gone`` there have to be, None if that is unknown; ``rows_after`` what is left.
-    ``gone_keys`` is a condition that the rows of ``gone`` meet, if one is known by which much of the table is skipped.
+    ``gone_keys`` is a condition that the rows of ``gone`` meet, if one is known by which much of the table is skipped;
+    with ``is_gone_by_keys`` no others do.
     """
 
     order: Order
@@ -71,6 +72,7 @@ class _Change:
     kept: frozenset[int] = frozenset()
     deleted: int | None = None
     gone_keys: str | None = None
+    is_gone_by_keys: bool = False
     inserts: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
 
@@ -90,7 +92,7 @@ class _Change:
         """Buckets that lose single rows."""
         return frozenset() if self.is_whole else self.gone - self.rewritten - self.kept
 
-    def run(self, duck: Duck) -> None:
+    def run(self, duck: Duck, conn: Connection[Any]) -> None:
         """The writes, inside a transaction. Raises ``InvariantBroken`` when the table is not what was read."""
         table = lake_name(self.order.physical)
         deleted = self._delete(duck, table)
@@ -99,18 +101,27 @@ class _Change:
             raise InvariantBroken(
                 f"{expected} rows of {self.order.physical} were to be deleted, and {deleted} of them were there"
             )
+        inserted = 0
         if self.inserts:
             rows = " UNION ALL ".join(f"SELECT {self.columns} FROM {quoted(name)}" for name in self.inserts)
-            duck.run(
+            inserted = duck.changed(
                 f"INSERT INTO {table} ({self.columns}) SELECT {self.columns} FROM ({rows}) ORDER BY {self.sorted_by}"
             )
         for start in range(0, len(self.files), FILES_PER_CALL):
             _register(duck, self.order, self.files[start : start + FILES_PER_CALL])
-        rows_now = duck.value(f"SELECT count(*) FROM {table}")
+        rows_now = self._rows_now(duck, conn, inserted - deleted)
         if rows_now != self.rows_after:
             raise InvariantBroken(
                 f"{self.order.physical} would have {rows_now} rows after the refresh instead of {self.rows_after}"
             )
+
+    def _rows_now(self, duck: Duck, conn: Connection[Any], more: int) -> int:
+        """How many rows the table has in the transaction. DuckLake counts them by opening every file. The catalog is
+        asked now: it knows all that the transaction can see, and what was committed since, which is refused too."""
+        before = None if self.files else catalog.rows_now(conn, self.order.physical_id)
+        if before is not None:
+            return before + more
+        return int(duck.value(f"SELECT count(*) FROM {lake_name(self.order.physical)}"))
 
     def _expected(self, duck: Duck) -> int | None:
         if self.deleted is None or not self.kept:
@@ -125,11 +136,12 @@ class _Change:
             whole = _listed(self.rewritten | self.kept)
             deleted += duck.changed(f"DELETE FROM {table} WHERE {quoted(BUCKET)} IN ({whole})")
         if self.by_row:
-            also = f" AND {self.gone_keys}" if self.gone_keys else ""
-            deleted += duck.changed(
-                f"DELETE FROM {table} WHERE {quoted(BUCKET)} IN ({_listed(self.by_row)})"
-                f" AND rowid IN (SELECT {quoted(RID)} FROM {quoted('gone')}){also}"
-            )
+            conditions = [f"{quoted(BUCKET)} IN ({_listed(self.by_row)})"]
+            if not self.is_gone_by_keys:
+                conditions.append(f"rowid IN (SELECT {quoted(RID)} FROM {quoted('gone')})")
+            if self.gone_keys:
+                conditions.append(self.gone_keys)
+            deleted += duck.changed(f"DELETE FROM {table} WHERE {' AND '.join(conditions)}")
         return deleted
 
 
@@ -167,17 +179,19 @@ def publish_rows(
     if difference.is_empty and not is_whole and order.replaces is None:
         control.move_frontier(order.refresh_id, order.fence)
         return Published(None, "frontier", 1, 0.0)
+    gone_keys = among_keys(work) if publication.action == Action.INCREMENTAL else None
     change = _Change(
         order,
         publication.rows_after,
         is_whole=is_whole,
         gone=difference.buckets,
         deleted=deleted if is_whole else difference.deleted,
-        gone_keys=among_keys(work) if publication.action == Action.INCREMENTAL else None,
+        gone_keys=gone_keys,
+        is_gone_by_keys=gone_keys is not None and has_all_gone(work),
         inserts=() if difference.is_empty else ("added",),
     )
     with control.connection() as conn:
-        crowded = _crowded(work, conn, change)
+        crowded = _crowded(work, conn, change) if difference.deleted >= CROWDED_ROWS else frozenset[int]()
         if crowded:
             change = _rewriting(work.duck, change, crowded)
         try:
@@ -278,11 +292,14 @@ def _publish(duck: Duck, control: Control, conn: Connection[Any], change: _Chang
 def _try(duck: Duck, control: Control, conn: Connection[Any], change: _Change, attempt: int, began: float) -> Published:
     order = change.order
     passed = duck.remembered.get("passed holder")
-    with publishing_lock(control.dsn, order.refresh_id, order.fence, passed=passed) as holder:
+    with (
+        control.lock_session() as session,
+        publishing_lock(session, order.refresh_id, order.fence, passed=passed) as holder,
+    ):
         duck.remembered["passed holder"] = holder
         is_clean = not change.by_row or not catalog.files_with_deletes(conn, change.order.physical_id, change.by_row)
         with nullcontext() if is_clean else duck.without_retries():
-            snapshot = _commit(duck, control, change)
+            snapshot = _commit(duck, control, conn, change)
     return Published(snapshot, _mode(change, is_clean), attempt, time.perf_counter() - began, holder)
 
 
@@ -294,11 +311,11 @@ def _mode(change: _Change, is_clean: bool) -> str:
     return "clean" if is_clean else "append"
 
 
-def _commit(duck: Duck, control: Control, change: _Change) -> int:
+def _commit(duck: Duck, control: Control, conn: Connection[Any], change: _Change) -> int:
     order = change.order
     try:
         with duck.transaction():
-            change.run(duck)
+            change.run(duck, conn)
             if order.replaces is not None:
                 put_in_place(duck, order.replaces, Layout.from_json(order.layout).visible, order.physical)
             duck.sign(f"refresh {order.refresh_id}", refresh=order.refresh_id, fence=order.fence)

@@ -6,7 +6,7 @@ that was the newest when the refresh began. Nothing of it survives ``Work``, how
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -165,12 +165,35 @@ def clock_row(at: datetime) -> str:
     )
 
 
-def _is_mentioned(name: str, statements: Iterable[str]) -> bool:
-    return any(quoted(name) in statement for statement in statements)
+def _sources(order: Order, plan: Plan, bound: Iterable[Bound]) -> Iterator[tuple[str, str]]:
+    """Names and queries of all that a refresh reads of the lake. Old versions only if there were any."""
+    columns = ", ".join(quoted(column.name) for column in plan.layout.columns)
+    yield (
+        "dt_old",
+        f"SELECT rowid AS {quoted(RID)}, {columns} FROM {lake_name(order.physical)}"
+        f" AT (VERSION => {order.stored_snapshot:d})",
+    )
+    for source in bound:
+        yield f"o{source.table.occurrence}_new", _at_version(source.table, source.read.new)
+        if source.read.old is not None:
+            yield f"o{source.table.occurrence}_old", _at_version(source.table, source.read.old)
+    if plan.clock is not None:
+        yield f"o{plan.clock}_new", clock_row(order.data_at)
+        if order.data_at_old is not None:
+            yield f"o{plan.clock}_old", clock_row(order.data_at_old)
+
+
+def _at_version(table: Table, snapshot: int) -> str:
+    rid = [f"rowid AS {quoted(RID)}"] if table.wants_rid else []
+    columns = ", ".join([*(quoted(name) for name in table.used), *rid])
+    return f"SELECT {columns} FROM {lake_name(table.table.ref)} AT (VERSION => {snapshot:d})"
 
 
 class Work:
-    """Temporary views and tables of one refresh, under the names that the generated SQL uses.
+    """What one refresh reads and its temporary tables and views, under the names that the generated SQL uses.
+
+    ``o<i>_new``, ``o<i>_old`` and ``dt_old`` are written into the statements that mention them: a view would ask the
+    catalog when it is made, and again when it is read.
 
     It has the DuckDB of the process alone while it is open. ``close`` drops everything, also after an error or a stop.
     """
@@ -182,27 +205,16 @@ class Work:
         self.bound = bind(order, plan)
         self.known: dict[str, Any] = {}
         """What was found out about a table that was made; forgotten when it is made again."""
+        self._counts: dict[str, int] = {}
+        self._sources = dict(_sources(order, plan, self.bound))
         self._names: dict[str, Kind] = {}
         self._held = ExitStack()
 
     @classmethod
     def open(cls, duck: Duck, order: Order, plan: Plan, stop: Stop) -> Work:
-        """Wait for the DuckDB, then make ``o<i>_new`` and ``dt_old``. Raises ``LakeInterrupted`` on ``stop``."""
+        """Wait for the DuckDB. Raises ``LakeInterrupted`` on ``stop``."""
         work = cls(duck, order, plan)
         work._held.enter_context(duck.turn(stop))
-        try:
-            for bound in work.bound:
-                work._source_view(bound, "new", bound.read.new)
-            work._clock_view("new", order.data_at)
-            columns = ", ".join(quoted(column.name) for column in plan.layout.columns)
-            work.view(
-                "dt_old",
-                f"SELECT rowid AS {quoted(RID)}, {columns} FROM {lake_name(order.physical)}"
-                f" AT (VERSION => {order.stored_snapshot:d})",
-            )
-        except BaseException:
-            work.close()
-            raise
         return work
 
     def __enter__(self) -> Work:
@@ -218,44 +230,29 @@ class Work:
         self.drop(*self._names)
         self._held.close()
 
-    def open_old(self, *statements: str) -> None:
-        """Make each ``o<i>_old`` that the statements mention: each takes some milliseconds, and most refreshes need
-        none. Only for sources that are what they were: table, columns, and the version exists."""
-        for bound in self.bound:
-            if not _is_mentioned(f"o{bound.table.occurrence}_old", statements):
-                continue
-            if bound.read.old is None:
-                raise ValueError(f"{bound.read.ref} has no old version in refresh {self.order.refresh_id}")
-            self._source_view(bound, "old", bound.read.old)
-        if self.order.data_at_old is not None and _is_mentioned(f"o{self.plan.clock}_old", statements):
-            self._clock_view("old", self.order.data_at_old)
-
-    def _clock_view(self, version: str, at: datetime) -> None:
-        if self.plan.clock is not None:
-            self.view(f"o{self.plan.clock}_{version}", clock_row(at))
-
-    def _source_view(self, bound: Bound, version: str, snapshot: int) -> None:
-        table = bound.table
-        columns = [quoted(name) for name in table.used]
-        if table.wants_rid:
-            columns.append(f"rowid AS {quoted(RID)}")
-        self.view(
-            f"o{table.occurrence}_{version}",
-            f"SELECT {', '.join(columns)} FROM {lake_name(table.table.ref)} AT (VERSION => {snapshot:d})",
-        )
-
     def view(self, name: str, sql: str) -> None:
         """Make a temporary view, in the place of whatever had the name here."""
         self._make_room(name, "VIEW")
-        self.duck.run(f"CREATE OR REPLACE TEMP VIEW {quoted(name)} AS {sql}")
+        self.duck.run(f"CREATE OR REPLACE TEMP VIEW {quoted(name)} AS {self._with_sources(sql)}")
 
     def make(self, name: str, sql: str, parameters: Sequence[Any] = ()) -> int:
         """Make a temporary table, in the place of whatever had the name here; returns the number of its rows."""
         self._make_room(name, "TABLE")
-        return self.duck.changed(f"CREATE OR REPLACE TEMP TABLE {quoted(name)} AS {sql}", parameters)
+        made = f"CREATE OR REPLACE TEMP TABLE {quoted(name)} AS {self._with_sources(sql)}"
+        self._counts[name] = self.duck.changed(made, parameters)
+        return self._counts[name]
+
+    def _with_sources(self, sql: str) -> str:
+        """The query with what it mentions of the lake; it does not matter if a name is mentioned as something else."""
+        used = [(name, query) for name, query in self._sources.items() if quoted(name) in sql]
+        if not used:
+            return sql
+        listed = ", ".join(f"{quoted(name)} AS NOT MATERIALIZED ({query})" for name, query in used)
+        return f"WITH {listed} FROM ({sql})" if sql.startswith("WITH") else f"WITH {listed} {sql}"
 
     def _make_room(self, name: str, kind: Kind) -> None:
         self.known.pop(name, None)
+        self._counts.pop(name, None)
         if self._names.get(name, kind) != kind:
             self.drop(name)
         self._names[name] = kind
@@ -268,9 +265,12 @@ class Work:
         """Drop what is no longer needed, for the memory it takes."""
         for name in names:
             kind = self._names.pop(name, None)
+            self._counts.pop(name, None)
             if kind is not None:
                 self.duck.drop_temporary([name], kind)
 
     def count(self, name: str) -> int:
-        """The rows of a table that was made."""
-        return int(self.duck.value(f"SELECT count(*) FROM {quoted(name)}"))
+        """The rows of a table that was made, or of something else that statements can mention."""
+        if name in self._counts:
+            return self._counts[name]
+        return int(self.duck.value(self._with_sources(f"SELECT count(*) FROM {quoted(name)}")))
