@@ -20,7 +20,7 @@ from catchment.lake.reasons import Reason, refused
 from catchment.lake.types import Column, Json
 
 ROW_GROUP = 30_720
-"""Rows of a row group in the files of dynamic tables. Whoever looks for a few keys reads one row group of each file."""
+"""Rows of a row group in the files of dynamic tables. A scan for a few keys reads one row group of each file."""
 
 _SAME_VALUE = {"HUGEINT": "DECIMAL(38,0)", '"NULL"': "INTEGER", "NULL": "INTEGER"}
 _REFUSED = (exp.DType.UINT128, exp.DType.BIT, exp.DType.UNION, exp.DType.BIGNUM)
