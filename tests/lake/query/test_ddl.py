@@ -8,7 +8,7 @@ import pytest
 
 from catchment.errors import TableRefused
 from catchment.lake.query.ddl import PROPERTIES, parse_lag, parse_statements, set_property
-from catchment.lake.types import Definition, Mode, Properties, Strategy, TableRef
+from catchment.lake.types import Definition, Executor, Mode, Properties, Strategy, TableRef
 
 
 def one(text: str) -> Definition:
@@ -157,3 +157,14 @@ def test_a_name_with_two_underscores_is_ours() -> None:
 def test_one_property_can_be_changed() -> None:
     assert set_property(Properties(), "TARGET_LAG", "1 hour").target_lag == timedelta(hours=1)
     assert set_property(Properties(scheduler=False), "scheduler", "enable").scheduler
+
+
+def test_default_resets_a_property() -> None:
+    changed = Properties(refresh_mode=Mode.FULL, max_parallelism=3, executor=Executor.RAY, allow_parallel_refresh=False)
+    for name in ("refresh_mode", "MAX_PARALLELISM", "executor", "allow_parallel_refresh"):
+        changed = set_property(changed, name, "Default")
+    assert changed == Properties()
+    assert one("CREATE DYNAMIC TABLE t TARGET_LAG = '1 s' EXECUTOR = DEFAULT AS SELECT 1").properties.executor is None
+    assert set_property(Properties(), "comment", "default").comment == "default"
+    with pytest.raises(TableRefused):
+        set_property(Properties(), "target_lag", "default")

@@ -122,7 +122,7 @@ def parse_lag(text: str) -> timedelta | None:
 
 
 def set_property(properties: Properties, name: str, value: str) -> Properties:
-    """The properties with one of them changed, given as text the way the statement has it."""
+    """The properties with one of them changed, given as text the way the statement has it. ``DEFAULT`` resets one."""
     known = name.lower()
     if known not in _READERS:
         raise refused(
@@ -130,6 +130,8 @@ def set_property(properties: Properties, name: str, value: str) -> Properties:
             f"{name!r} is not a property of a dynamic table",
             hint=f"The properties are {', '.join(PROPERTIES)}.",
         )
+    if value.lower() == "default" and known not in _WITHOUT_DEFAULT:
+        return replace(properties, **{known: getattr(Properties(), known)})
     changes: dict[str, Any] = {known: _READERS[known](known.upper(), value)}
     return replace(properties, **changes)
 
@@ -336,5 +338,6 @@ _READERS: dict[str, Callable[[str, str], object]] = {
     "cardinality_threshold": _read_share,
     "executor": _read_executor,
 }
+_WITHOUT_DEFAULT = ("target_lag", "comment")
 PROPERTIES = tuple(name.upper() for name in _READERS)
 """Every property that the statement takes, in the order of the reference."""
