@@ -40,7 +40,7 @@ def test_task_tree_shows_parents_and_children(committed: Engine, cli: Run) -> No
     committed.drain()
     tree = read_json(cli("task", "tree", str(parent), "--json"))
     assert [row["depth"] for row in tree["tasks"]] == [0, 1, 1]
-    assert tree["left_off"] == 0
+    assert tree["omitted"] == 0
     picture = cli("task", "tree", str(tree["tasks"][1]["id"])).stdout
     assert f"act {parent} failed" in picture
     assert "├── " in picture
@@ -62,7 +62,7 @@ def test_a_large_tree_is_shown_by_its_counts_and_its_first_tasks(committed: Engi
     ]
     few = read_json(cli("task", "tree", str(parent), "--state", "failed", "--json"))
     assert [row["id"] for row in few["tasks"]] == [parent, failed]
-    assert few["left_off"] == 199
+    assert few["omitted"] == 199
     assert sum(count["tasks"] for count in few["counts"]) == 201
     # A task that was asked for is there, whatever its state.
     last = committed.children(parent)[-1]

@@ -43,7 +43,7 @@ def test_a_worker_is_asked_by_name_and_the_audit_knows(dashboard: StartDashboard
     done = site.post(f"/workers/{worker_id}/drain", token=site.token("/workers"), confirmed="yes")
     assert done.status_code == 303
     (worker,) = site.json("/api/workers")["workers"]
-    assert (worker["state"], worker["asked_by"]) == ("draining", "ada")
+    assert (worker["state"], worker["requested_by"]) == ("draining", "ada")
     assert committed.value("select action || ' ' || subject || ' ' || result from worker.audit") == (
         f"worker.drain worker {worker_id} done"
     )

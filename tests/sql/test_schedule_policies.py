@@ -198,7 +198,7 @@ def test_history_keeps_the_last_thousand_times(engine: Engine) -> None:
     engine.value("select worker.run_schedule('hourly')")
     ends = engine.conn.execute("select min(n), max(n), count(*) from worker.schedule_run").fetchone()
     assert ends == (4002, 5001, 1000)
-    newest = engine.conn.execute("select n, fate, state from worker.schedule_history('hourly', 2)").fetchall()
+    newest = engine.conn.execute("select n, outcome, state from worker.schedule_history('hourly', 2)").fetchall()
     assert newest == [(5001, "by_hand", "pending"), (5000, "missed", None)]
     with refused(engine, "CM018") as caught:
         engine.value("select worker.schedule_history('hourli')")

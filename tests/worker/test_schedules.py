@@ -46,7 +46,7 @@ def test_a_worker_registers_schedules_and_fires_them_with_their_times(db: str, c
     assert all((later - sooner) % timedelta(seconds=1) == timedelta() for sooner, later in itertools.pairwise(plain))
     history = read_json(cli("schedule", "history", "note", "--json"))
     assert [datetime.fromisoformat(row["due_at"]) for row in reversed(history)][: len(plain)] == plain
-    assert {row["fate"] for row in history} == {"made"}
+    assert {row["outcome"] for row in history} == {"made"}
     # Without a worker that has it, it is listed and does not fire.
     assert engine.value("select count(*) from worker.due_schedules() where is_declared") == 0
     said = cli("schedule", "list").stdout
@@ -64,7 +64,7 @@ def test_three_hours_without_a_worker(db: str, connect: Connect, cli: Run) -> No
     async def act() -> None: ...
 
     def fates(name: str) -> list[str]:
-        return [row["fate"] for row in read_json(cli("schedule", "history", name, "--json"))]
+        return [row["outcome"] for row in read_json(cli("schedule", "history", name, "--json"))]
 
     async def start(condition: Callable[[], bool]) -> None:
         async with app, app.worker():

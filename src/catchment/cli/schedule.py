@@ -26,7 +26,7 @@ COLUMNS = ["name", "command", "fires", "next", "last", "result"]
 WIDE_COLUMNS = ["command", "last"]
 HISTORY_COLUMNS = ["due", "missed since", "made", "task", "result"]
 WIDE_HISTORY_COLUMNS = ["missed since", "made"]
-FATES = {"overlap": "skipped: the run before was not settled", "missed": "missed"}
+OUTCOMES = {"overlap": "skipped: the run before was not settled", "missed": "missed"}
 
 
 @app.command("list")
@@ -76,11 +76,11 @@ def show_history(
         return
     shown = [
         {
-            "due": "by hand" if row["fate"] == "by_hand" else row["due_at"],
+            "due": "by hand" if row["outcome"] == "by_hand" else row["due_at"],
             "missed since": row["missed_from"],
             "made": row["at"] if row["task_id"] is not None else None,
             "task": row["task_id"],
-            "result": FATES.get(row["fate"]) or row["state"] or "deleted",
+            "result": OUTCOMES.get(row["outcome"]) or row["state"] or "deleted",
         }
         for row in rows
     ]

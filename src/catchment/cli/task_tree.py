@@ -61,33 +61,33 @@ def tree(
         dsn,
         task_id,
         lambda conn: task_store.task_tree(conn, task_id, state=state, limit=fitting),
-        lambda rows: _drawn(rows, is_whole=_left_off(rows) == 0),
+        lambda rows: _drawn(rows, is_whole=_omitted(rows) == 0),
     )
     _show(rows, as_json=as_json)
     if end != TaskState.COMPLETED:
         raise typer.Exit(1)
 
 
-def _left_off(rows: Sequence[Row]) -> int:
+def _omitted(rows: Sequence[Row]) -> int:
     """How many tasks of the tree are not among these."""
     return sum(count["tasks"] for count in rows[0]["counts"]) - len(rows)
 
 
 def _show(rows: Sequence[Row], *, as_json: bool) -> None:
     counts: list[Row] = rows[0]["counts"]
-    left_off = _left_off(rows)
+    omitted = _omitted(rows)
     if as_json:
         tasks = [_without_counts(row) for row in rows]
-        print_json({"tasks": tasks, "counts": counts, "at_least": rows[0]["at_least"], "left_off": left_off})
+        print_json({"tasks": tasks, "counts": counts, "at_least": rows[0]["at_least"], "omitted": omitted})
         return
     # In a pipe or a file there is room for every line.
     printer = Console(width=_PIPE_WIDTH, highlight=False, emoji=False) if console.is_pipe else console
-    printer.print(_drawn(rows, is_whole=left_off == 0))
-    if left_off:
+    printer.print(_drawn(rows, is_whole=omitted == 0))
+    if omitted:
         console.print()
         print_rows(counts, ["command", "state", "tasks"], as_json=False, empty="", cut=["command"])
         console.print(
-            f"[dim]{left_off:,} of these tasks are not shown above. To see more: --limit N, or --state STATE[/]"
+            f"[dim]{omitted:,} of these tasks are not shown above. To see more: --limit N, or --state STATE[/]"
         )
     if rows[0]["at_least"]:
         console.print("[dim]The tree is larger: counting has stopped here, level by level.[/]")

@@ -84,6 +84,6 @@ def _ask(dsn: str | None, worker_id: int, request: str, said: str, *, as_json: b
     with open_database(dsn, "catchment_worker") as conn:
         task_store.ask_worker(conn, worker_id, request)
     if as_json:
-        print_json({"worker_id": worker_id, "asked": None if request == "resume" else request})
+        print_json({"worker_id": worker_id, "requested": None if request == "resume" else request})
     else:
         console.print(said)

@@ -319,12 +319,12 @@ def suspended_by_failures(stage: Stage) -> str:
     return "daily"
 
 
-@situation("No scheduled table reads it", "not_filled", "unasked")
+@situation("No scheduled table reads it", "not_filled", "not_requested")
 def unasked(stage: Stage) -> str:
     return "spare"
 
 
-@situation("Its schedule is disabled", "late", "unasked")
+@situation("Its schedule is disabled", "late", "not_requested")
 def no_scheduler(stage: Stage) -> str:
     stage.conn.execute("update lake.dt set scheduler = false where name = 'visits'")
     stage.later("2 minutes")

@@ -120,7 +120,7 @@ def _remove(stage: Stage, condition: Condition) -> None:
             stage.value("select worker.resume_queue(%s)", evidence["queue"])
         case "no_schedule":
             stage.value(shlex.split(condition["remedy"])[-1])  # of catchment psql -c
-        case "unasked":
+        case "not_requested":
             name = condition["remedy"].removeprefix("catchment table refresh main.")
             stage.request(name)
         case "slots" | "upstream" | "round":

@@ -240,7 +240,7 @@ def _(stage: Stage) -> str | None:
     return f"legal_unit/{stage.two}"
 
 
-@situation("The collection was cancelled", "changes*", "unasked*")
+@situation("The collection was cancelled", "changes*", "not_requested*")
 def _(stage: Stage) -> str | None:
     stage.edit()
     stage.forget_collections()
@@ -255,13 +255,13 @@ def _(stage: Stage) -> str | None:
     return f"legal_unit/{stage.one}"
 
 
-@situation("A new month began", "new_period*", "unasked*")
+@situation("A new month began", "new_period*", "not_requested*")
 def _(stage: Stage) -> str | None:
     stage.reg.today("2026-03-01")
     return "statistical_history"
 
 
-@situation("A derivation by hand left the reports", "reports_behind*", "unasked*")
+@situation("A derivation by hand left the reports", "reports_behind*", "not_requested*")
 def _(stage: Stage) -> str | None:
     stage.edit()
     stage.forget_collections()

@@ -120,8 +120,8 @@ class WorkerRow(Answer):
     pid: int | None
     version: str | None
     state: Literal["live", "silent", "paused", "draining"]
-    asked_at: AwareDatetime | None
-    asked_by: str | None
+    requested_at: AwareDatetime | None
+    requested_by: str | None
     queues: list[str]
     python_queues: list[str]
     python_commands: list[str] | None
@@ -135,11 +135,11 @@ class WorkerRow(Answer):
     lease_until: AwareDatetime
 
 
-class WorkerAsked(Answer):
-    """``asked`` is the requested state; null for a worker that takes tasks."""
+class WorkerRequest(Answer):
+    """``requested`` is the requested state; null for a worker that takes tasks."""
 
     worker_id: int
-    asked: Literal["pause", "drain"] | None
+    requested: Literal["pause", "drain"] | None
 
 
 class Rhythm(Answer):
@@ -168,7 +168,7 @@ class Run(Answer):
 class ScheduleRow(Answer):
     """``fires`` describes when the schedule fires. ``is_declared`` is true if an app defines it, ``is_in_code`` if a
     live worker has that app. ``recent`` lists its last tasks, newest first; ``error`` is the error of the last one, and
-    ``trouble`` the reason why the schedule cannot fire."""
+    ``problem`` the reason why the schedule cannot fire."""
 
     name: str
     command: str
@@ -188,17 +188,17 @@ class ScheduleRow(Answer):
     last_task_id: int | None
     error: str | None
     recent: list[Run]
-    trouble: str | None
+    problem: str | None
 
 
 class ScheduleTime(Answer):
-    """``fate`` is what happened at this time. ``state`` is the state of the task, ``since`` its start."""
+    """``outcome`` is what happened at this time. ``state`` is the state of the task, ``since`` its start."""
 
     n: int
     due_at: AwareDatetime | None
     missed_from: AwareDatetime | None
     at: AwareDatetime
-    fate: str
+    outcome: str
     task_id: int | None
     state: TaskState | None
     since: AwareDatetime | None

@@ -139,13 +139,13 @@ class Count(Answer):
 
 
 class TaskTree(Answer):
-    """``tasks`` lists parents before children. ``counts`` covers the whole tree; ``left_off`` is the number of tasks
+    """``tasks`` lists parents before children. ``counts`` covers the whole tree; ``omitted`` is the number of tasks
     that are not shown. ``at_least`` is true if counting stopped early, so that there may be more."""
 
     tasks: list[TreeTask]
     counts: list[Count]
     at_least: bool
-    left_off: int
+    omitted: int
 
 
 class Changed(Answer):

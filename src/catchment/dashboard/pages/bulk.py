@@ -142,7 +142,7 @@ class BulkAnswer(Answer):
     state: str
     filter: dict[str, Any]
     actor: str
-    asked_at: datetime | str
+    requested_at: datetime | str
     ended_at: datetime | str | None
     expected: int | None = Field(description="The number of matches at the request; null if more than were counted.")
     done: int

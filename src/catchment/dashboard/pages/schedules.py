@@ -51,7 +51,7 @@ class ScheduleRow(Answer):
     last_task_id: int | None
     error: str | None = Field(description="The error of its last task that has settled, if that failed.")
     recent: list[Run] = Field(description="Its last ten tasks, the newest first.")
-    trouble: str | None = Field(description="Why it could not be fired.")
+    problem: str | None = Field(description="Why it could not be fired.")
 
 
 class SchedulesAnswer(Answer):
@@ -73,7 +73,7 @@ async def read(reader: Reader, query: SchedulesQuery) -> SchedulesAnswer:
 
 
 def _title(answer: SchedulesAnswer) -> str:
-    broken = sum(schedule.trouble is not None for schedule in answer.schedules)
+    broken = sum(schedule.problem is not None for schedule in answer.schedules)
     if broken:
         return f"{broken} {'schedule' if broken == 1 else 'schedules'} cannot be fired"
     return listed(len(answer.schedules), "schedule", has_more=answer.next is not None)

@@ -40,8 +40,8 @@ class WorkerRow(Answer):
     pid: int | None
     version: str | None
     state: str = Field(description="live, paused, draining, or silent: its lease has ended.")
-    asked_at: datetime | None = Field(description="Since when it is paused or drained.")
-    asked_by: str | None
+    requested_at: datetime | None = Field(description="Since when it is paused or drained.")
+    requested_by: str | None
     queues: list[str] = Field(description="Queues whose SQL handlers it runs.")
     python_queues: list[str] = Field(description="Queues whose Python commands it runs.")
     python_commands: list[str] | None = Field(description="The Python commands that it has; null for all.")

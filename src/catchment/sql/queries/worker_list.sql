@@ -5,7 +5,7 @@ select w.worker_id, w.name, w.pid, w.version,
             when w.asked = 'pause'            then 'paused'
             else 'live'
        end as state,
-       w.asked_at, w.asked_by, w.queues, w.python_queues, w.python_commands,
+       w.asked_at as requested_at, w.asked_by as requested_by, w.queues, w.python_queues, w.python_commands,
        coalesce(s.queues, '{}') as served,
        w.max_capacity as capacity,
        t.taken as running, w.memory_usage::float8 as memory_usage,

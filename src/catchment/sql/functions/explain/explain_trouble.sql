@@ -10,7 +10,7 @@ create or replace function worker.explain_trouble(
   returns setof worker.condition
   language sql stable security definer set search_path = pg_catalog, pg_temp
 as $$
-  select 'trouble', true,
+  select 'upkeep_failed', true,
          jsonb_build_object('step', x.step, 'item', x.item, 'sqlstate', x.sqlstate, 'count', x.count,
                             'since', x.first_at, 'retry_at', x.retry_at),
          format('Upkeep has failed to process it since %s (step %s, SQLSTATE %s); the next attempt is at %s.',

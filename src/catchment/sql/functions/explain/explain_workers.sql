@@ -31,7 +31,7 @@ begin
     return next (
       'worker_paused', true,
       jsonb_build_object('queue', p_queue, 'command', p_command, 'worker', v_paused.worker_id, 'name', v_paused.name,
-                         'asked', v_paused.asked, 'by', v_paused.asked_by, 'since', v_paused.asked_at),
+                         'requested', v_paused.asked, 'by', v_paused.asked_by, 'since', v_paused.asked_at),
       format('Worker %s (%s) has taken no tasks since %s: %s by %s. No other live worker has command %s.',
              v_paused.worker_id, v_paused.name, worker.said_when(v_paused.asked_at, p_now),
              case v_paused.asked when 'drain' then 'drained' else 'paused' end, v_paused.asked_by, p_command),

@@ -21,7 +21,7 @@ begin
     v_held := array(select c from worker.explain(v_id) as c where c.is_blocking);
     select c.* into v_cause
       from unnest(v_held) with ordinality as c (kind, is_blocking, evidence, words, remedy, n)
-     where c.kind in ('no_worker', 'no_command', 'worker_paused', 'paused', 'halted', 'trouble')
+     where c.kind in ('no_worker', 'no_command', 'worker_paused', 'paused', 'halted', 'upkeep_failed')
      order by c.n
      limit 1;
     if v_cause.kind is not null then

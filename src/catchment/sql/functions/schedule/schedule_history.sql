@@ -6,7 +6,7 @@ create or replace function worker.schedule_history(
   p_name   text,
   p_limit  integer default 100
 )
-  returns table (n bigint, due_at timestamptz, missed_from timestamptz, at timestamptz, fate text, task_id bigint,
+  returns table (n bigint, due_at timestamptz, missed_from timestamptz, at timestamptz, outcome text, task_id bigint,
                  state text, since timestamptz)
   language plpgsql stable security definer set search_path = pg_catalog, pg_temp
 as $$

@@ -7,7 +7,7 @@ create or replace function worker.schedule_figures(
 )
   returns table (name text, command text, queue text, every_seconds float8, cron text, rhythm jsonb, timezone text,
                  missed text, overlap text, is_declared boolean, is_in_code boolean, enabled boolean,
-                 next_at timestamptz, last_at timestamptz, last_task_id bigint, error text, recent jsonb, trouble text)
+                 next_at timestamptz, last_at timestamptz, last_task_id bigint, error text, recent jsonb, problem text)
   language sql stable security definer set search_path = pg_catalog, pg_temp
 as $$
   select s.name, s.command, c.queue, extract(epoch from s.every)::float8, s.cron,

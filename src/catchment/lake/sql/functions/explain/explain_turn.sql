@@ -16,7 +16,7 @@ declare
 begin
   if not v_is_asked and not lake.is_read_by_schedule((p_dt).id) then
     return next (
-      'unasked', true, jsonb_build_object('scheduler', (p_dt).scheduler),
+      'not_requested', true, jsonb_build_object('scheduler', (p_dt).scheduler),
       case when (p_dt).scheduler
            then 'Its target lag is DOWNSTREAM, and no table that reads it is refreshed by the schedule.'
            else 'The schedule does not refresh it: SCHEDULER is DISABLE.' end,
