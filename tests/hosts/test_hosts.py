@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,6 @@ from tests.worker.crew import APP, Crew
 from tests.worker.probe import Records
 
 pytestmark = [
-    pytest.mark.long,
     pytest.mark.timeout(900),
     pytest.mark.skipif(network.why_not() is not None, reason=str(network.why_not())),
 ]
@@ -35,6 +34,9 @@ pytestmark = [
 LEASE = 6
 TASKS = 200
 LANES = 10
+# For the short form.
+SHORT_LEASE = 3
+FEW_TASKS = 40
 PORT = 5432
 DELAYING = """
 import asyncio, sys
@@ -68,6 +70,8 @@ class Fleet:
     workers: list[Host]
     crew: Crew
     processes: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict[str, Any])
+    lease: int = LEASE
+    tasks: int = TASKS
 
     def pids(self, host: Host) -> list[int]:
         said = subprocess.run(["ip", "netns", "pids", host.space], check=True, capture_output=True, text=True).stdout
@@ -110,12 +114,24 @@ class HostServer(Server):
 
 @pytest.fixture
 def fleet(prepared_server: Path, tmp_path: Path) -> Iterator[Fleet]:
+    with _started(prepared_server, tmp_path, "one", "two", "three") as made:
+        yield made
+
+
+@pytest.fixture
+def small_fleet(prepared_server: Path, tmp_path: Path) -> Iterator[Fleet]:
+    with _started(prepared_server, tmp_path, "one", "two", lease=SHORT_LEASE, tasks=FEW_TASKS) as made:
+        yield made
+
+
+@contextmanager
+def _started(prepared: Path, tmp_path: Path, *names: str, **amounts: int) -> Iterator[Fleet]:
     with ExitStack() as stack:
-        database, *workers = stack.enter_context(hosts("db", "one", "two", "three"))
-        made = stack.enter_context(copied_server(prepared_server, database.address, PORT))
+        database, *workers = stack.enter_context(hosts("db", *names))
+        made = stack.enter_context(copied_server(prepared, database.address, PORT))
         server = HostServer.started(made, database)
         crew = make_crew(server, tmp_path, stack)
-        fleet = Fleet(database, workers, crew)
+        fleet = Fleet(database, workers, crew, **amounts)
         stack.callback(end_workers, fleet)
         for worker in workers:
             start_worker(fleet, worker, database.address, tmp_path, stack)
@@ -150,9 +166,9 @@ def start_worker(fleet: Fleet, host: Host, address: str, logs: Path, stack: Exit
     environment = {
         **os.environ,
         "CATCHMENT_DSN": f"host={address} port={PORT} user=postgres dbname=postgres",
-        "CATCHMENT_LEASE_SECONDS": str(LEASE),
+        "CATCHMENT_LEASE_SECONDS": str(fleet.lease),
         # A transaction of a host that is gone holds its task until the server ends it.
-        "CATCHMENT_TRANSACTION_LIMIT_SECONDS": str(LEASE),
+        "CATCHMENT_TRANSACTION_LIMIT_SECONDS": str(fleet.lease),
         probe.FOLDER: str(fleet.crew.records.folder),
     }
     command = host.command(sys.executable, "-m", "catchment", "worker", "--log-format", "json", "--app", APP)
@@ -162,8 +178,8 @@ def start_worker(fleet: Fleet, host: Host, address: str, logs: Path, stack: Exit
 def load(fleet: Fleet) -> list[int]:
     """Tasks in lanes, each of which writes a row with its end, and trees of four."""
     crew = fleet.crew
-    made = [crew.enqueue(put, note=f"note {n}", lane=f"lane {n % LANES}") for n in range(TASKS)]
-    return made + [crew.enqueue(parent, key=f"tree {n}", count=3) for n in range(TASKS // 10)]
+    made = [crew.enqueue(put, note=f"note {n}", lane=f"lane {n % LANES}") for n in range(fleet.tasks)]
+    return made + [crew.enqueue(parent, key=f"tree {n}", count=3) for n in range(fleet.tasks // 10)]
 
 
 def check_work(fleet: Fleet, tasks: list[int], fault: str, began: float, seconds: float | None = None) -> None:
@@ -172,7 +188,7 @@ def check_work(fleet: Fleet, tasks: list[int], fault: str, began: float, seconds
     wait_until(lambda: engine.value(done, tasks) == len(tasks), seconds=240)
     ended = time.monotonic() - began
     effects = "select count(*), count(distinct task_id) from probe.effect"
-    assert engine.conn.execute(effects).fetchone() == (TASKS, TASKS)
+    assert engine.conn.execute(effects).fetchone() == (fleet.tasks, fleet.tasks)
     order = (
         "select count(*) from (select id, lag(completed_at) over (partition by lane order by id) > process_start_at"
         " as is_early from worker.tasks where lane is not null) as t where is_early"
@@ -181,7 +197,7 @@ def check_work(fleet: Fleet, tasks: list[int], fault: str, began: float, seconds
     again = engine.value("select count(*) from worker.tasks where attempt > 1")
     engine.check()
     taken = "" if seconds is None else f"the tasks of the host were taken over after {seconds:.1f} s, "
-    every = len(tasks) + TASKS // 10 * 3
+    every = len(tasks) + fleet.tasks // 10 * 3
     print(f"\n{fault}: {taken}all done after {ended:.1f} s; {again} of {every} ran again, none lost, none twice")
 
 
@@ -198,8 +214,18 @@ def _worker_on(fleet: Fleet, host: Host) -> int:
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("fault", ["partitioned", "killed"])
 def test_the_work_of_a_host_that_is_gone_is_done_by_others(fleet: Fleet, fault: str) -> None:
+    _lose_a_host(fleet, fault)
+
+
+def test_the_work_of_a_partitioned_host_is_done_by_another(small_fleet: Fleet) -> None:
+    """The short form: two hosts, fewer tasks, a shorter lease."""
+    _lose_a_host(small_fleet, "partitioned")
+
+
+def _lose_a_host(fleet: Fleet, fault: str) -> None:
     held = fleet.crew.enqueue("hold", key="held", gate="go")
     wait_until(lambda: fleet.crew.engine.value("select count(*) from worker.running where id = %s", held) == 1)
     worker = fleet.crew.engine.value("select worker_id from worker.running where id = %s", held)
@@ -217,10 +243,11 @@ def test_the_work_of_a_host_that_is_gone_is_done_by_others(fleet: Fleet, fault: 
     check_work(fleet, [*tasks, held], fault, began, seconds)
     if fault == "partitioned":
         host.heal()
-        wait_until(lambda: fleet.crew.registered() == 3, seconds=120)
+        wait_until(lambda: fleet.crew.registered() == len(fleet.workers), seconds=120)
         wait_until(lambda: _worker_on(fleet, host) != worker, seconds=120)
 
 
+@pytest.mark.long
 def test_a_host_with_a_slow_link_takes_its_share_and_keeps_the_order(fleet: Fleet, tmp_path: Path) -> None:
     """50 ms each way, by a proxy on the host: this is what a worker in another region sees."""
     host = fleet.workers[0]
