@@ -1271,6 +1271,7 @@ GRANT ALL ON FUNCTION worker.check_info(p_info jsonb) TO catchment_worker;
 REVOKE ALL ON FUNCTION worker.check_invariants() FROM PUBLIC;
 GRANT ALL ON FUNCTION worker.check_invariants() TO catchment_read;
 GRANT ALL ON FUNCTION worker.check_invariants() TO catchment_worker;
+REVOKE ALL ON FUNCTION worker.check_most(p_most integer) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.check_payload(p_command text, p_payload jsonb) FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.check_schedule() FROM PUBLIC;
 REVOKE ALL ON FUNCTION worker.check_snooze(p_until timestamp with time zone) FROM PUBLIC;

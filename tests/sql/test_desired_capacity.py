@@ -10,6 +10,7 @@ from psycopg import Connection
 
 from tests.fixtures.cli import Run, read_json
 from tests.fixtures.engine import Engine
+from tests.sql.support import message, refused
 
 EVERYTHING = "select command, ready, running, due_soon, desired from worker.desired_capacity('crowd')"
 
@@ -65,6 +66,14 @@ def test_a_paused_queue_wants_what_runs_and_a_serial_one_a_single_task(engine: E
     for _ in range(3):
         engine.enqueue("draw")
     assert _rows(engine, EVERYTHING.replace("crowd", "line")) == [("draw", 1, 0, 0, 1)]
+
+
+@pytest.mark.parametrize("most", ["-1", "0", "null"])
+def test_a_limit_that_counts_nothing_or_everything_is_refused(engine: Engine, most: str) -> None:
+    for queue in ("crowd", "unknown"):
+        with refused(engine, "CM018") as error:
+            _rows(engine, f"select * from worker.desired_capacity('{queue}', p_most => {most})")
+        assert message(error) == f"p_most is {most}, expected a number from 1"
 
 
 def _buffers(engine: Engine) -> int:

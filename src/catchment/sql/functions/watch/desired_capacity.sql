@@ -6,6 +6,7 @@
 -- more. Running tasks and those that are due soon are looked for among p_most of all queues.
 --
 --   plan    probe
+--   raises  CM018 an option has an invalid value
 create or replace function worker.desired_capacity(
   p_queue  text,
   p_soon   interval default '1 minute',
@@ -14,6 +15,7 @@ create or replace function worker.desired_capacity(
   returns table (command text, ready bigint, running bigint, due_soon bigint, desired bigint)
   language sql stable security definer set search_path = pg_catalog, pg_temp
 as $$
+  select worker.check_most(p_most);
   with queue as materialized (
     select q.queue_id, q.max_running, worker.queue_allowance(q) as allowance, q.mode = 'serial' as is_serial,
            q.paused_at is not null and coalesce(q.paused_until > worker.now(), true) as is_paused,
