@@ -130,8 +130,8 @@ class TruncateRefused(RuleBroken):
 
 
 class IsolationRefused(RuleBroken):
-    """``RG007``: the transaction is not read committed. Rules between rows are checked against what others have
-    committed."""
+    """``RG007``: the transaction is not read committed. Use read committed, the default: rules between rows are checked
+    against what others have committed."""
 
 
 class PeriodInvalid(RegisterError):

@@ -104,15 +104,15 @@ class Request(Generic[P, R]):
         command is registered before its first task if it is missing, in the same transaction; one that exists is not
         changed. If this is cancelled or the connection breaks, the task may or may not exist.
 
-        Calls that meet in one event loop share a statement and a commit, as do calls of threads: while one is under
-        way, later ones wait and go together. Each has the outcome that it would have alone. ``using(conn=…)`` never
-        shares.
+        Concurrent calls in one event loop, or in several threads, share a statement and a commit: while one statement
+        is executed, later calls wait and share the next. Each call has the outcome that it would have alone. Calls
+        with ``using(conn=…)`` never share.
 
         Raises ``ArgumentsInvalid`` when the arguments do not fit the handler, or would not reach it as they are given;
         ``CommandNotRegistered`` when the command is missing and this user may not register it.
 
-        When the server gives no answer for a minute, and its session does not work on the call either, this and every
-        other verb raises ``OutcomeUnknown``: the call may or may not have taken effect. A call that waits for a lock on
+        If the server does not answer for a minute, and its session is not working on the call, this and every other
+        method raises ``OutcomeUnknown``: the call may or may not have taken effect. A call that waits for a lock on
         the server keeps waiting, except behind a transaction pooler. A connection of the caller has no such limit.
         """
         command, verbs = self._command, self._client.verbs
