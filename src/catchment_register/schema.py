@@ -35,9 +35,9 @@ DERIVATION = 2
 
 @dataclass(frozen=True, slots=True)
 class RegisterUpgrade(Upgrade):
-    """What ``migrate`` did, and whether it asked for a full round."""
+    """What ``migrate`` did, and whether it requested a full round."""
 
-    derives_anew: bool = False
+    requests_full_round: bool = False
 
 
 def migrate(

@@ -36,7 +36,7 @@ def refusal(conn: Any, *, is_async: bool = False) -> str:
 
 
 @pytest.mark.parametrize("is_async", [False, True])
-def test_none_is_not_a_transaction_of_its_own(is_async: bool) -> None:
+def test_none_is_not_a_separate_transaction(is_async: bool) -> None:
     assert "conn is None" in refusal(None, is_async=is_async)
     assert "omit conn" in refusal(None, is_async=is_async)
 

@@ -71,7 +71,7 @@ def test_no_server_has_its_own_exit_code(cli: Run) -> None:
     assert "no connection to PostgreSQL" in done.stderr
 
 
-def test_database_without_schema_is_told_apart(server: str, cli: Run) -> None:
+def test_database_without_schema_is_distinguished(server: str, cli: Run) -> None:
     done = cli("task", "list", dsn=server, code=1)
     assert "Catchment is not installed in this database (database" in done.stderr
     assert "catchment migrate" in done.stderr

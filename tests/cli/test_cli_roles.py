@@ -82,7 +82,7 @@ def test_members_of_the_documented_role_may(run_as: RunAs, role: str, arguments:
         (None, WORKS[0], "catchment_worker"),
     ],
 )
-def test_others_are_told_which_role_they_need(
+def test_the_error_for_others_names_the_role_they_need(
     run_as: RunAs, role: str | None, arguments: list[str], needed: str
 ) -> None:
     done = run_as(role, *arguments)

@@ -168,7 +168,7 @@ group.command('two', epilog='See [/x].')(count)
 """
 
 
-def test_a_lazy_command_that_cannot_be_imported_is_an_error_of_its_own(catchment: Said, install: Any) -> None:
+def test_a_lazy_command_that_cannot_be_imported_is_a_separate_error(catchment: Said, install: Any) -> None:
     install("shop", "shop = shop_app:app", shop_app=LAZY, shop_verbs=VERBS, shop_leaves="raise SystemExit(4)")
     code, listed, err = catchment("shop", "--help")
     assert (code, err) == (0, "")

@@ -190,7 +190,7 @@ def test_the_end_of_a_scope_is_estimated_by_its_last_minute() -> None:
     assert estimate({**scope, "done": 0}) is None
 
 
-def test_every_state_has_a_colour_and_a_shape_of_its_own() -> None:
+def test_every_state_has_a_different_colour_and_shape() -> None:
     states = [str(state) for state in TaskState]
     assert len({STATE_SHAPES[state] for state in states}) == len(states)
     assert len({STATE_STYLES[state] for state in states}) == len(states)

@@ -140,7 +140,7 @@ def test_a_command_registered_in_a_rolled_back_transaction_is_registered_again(s
     assert shop.engine.task(shop.run(scenario))["payload"]["to"] == "b"
 
 
-def test_a_callers_connection_may_have_a_row_factory_of_its_own(shop: Shop, db: str) -> None:
+def test_a_callers_connection_may_have_its_own_row_factory(shop: Shop, db: str) -> None:
     async def scenario() -> list[int]:
         async with await AsyncConnection.connect(db, row_factory=dict_row) as conn:
             one = (await shop.send.using(conn=conn).enqueue(to="a")).id

@@ -109,7 +109,7 @@ def test_a_timeout_names_the_child_that_nobody_can_run(shop: Shop, wait: Wait) -
 
 
 @both
-def test_a_task_in_a_new_lane_is_told_the_same_as_any_other(shop: Shop, wait: Wait) -> None:
+def test_a_task_in_a_new_lane_is_explained_like_any_other(shop: Shop, wait: Wait) -> None:
     task = shop.send.sync.using(lane="new").enqueue(to="a")
     assert task.info().waits_for is None
     assert f"no live worker serves queue {QUEUE}" in str(wait(shop, task.id))

@@ -182,7 +182,7 @@ def test_a_registered_command_is_found_while_another_transaction_changes_it(shop
         shop.run(lambda: shop.send.enqueue(to="a"))
 
 
-def test_a_user_that_may_not_register_is_told_what_to_do(shop: Shop, db: str) -> None:
+def test_the_error_for_a_user_that_may_not_register_says_what_to_do(shop: Shop, db: str) -> None:
     app = App(as_user_in(shop.engine, "catchment_enqueue", db))
     send = app.command(queue="mail")(shop.send.fn)
     with pytest.raises(

@@ -116,7 +116,7 @@ def test_a_connection_that_the_server_closed_is_replaced(shop: Shop) -> None:
     assert shop.column("payload ->> 'to'") == ["a", "b"]
 
 
-def test_a_forked_process_uses_connections_of_its_own(shop: Shop) -> None:
+def test_a_forked_process_uses_its_own_connections(shop: Shop) -> None:
     shop.send.sync.enqueue(to="parent")
     child = os.fork()
     if child == 0:

@@ -161,7 +161,7 @@ def test_an_error_is_that_of_the_call_that_caused_it(shop: Shop, bad: int) -> No
     assert [outcome for n, outcome in enumerate(outcomes) if n != bad + 1] == shop.column("id")
 
 
-def test_several_errors_among_calls_that_meet_are_told_apart(shop: Shop) -> None:
+def test_several_errors_among_calls_that_meet_are_distinguished(shop: Shop) -> None:
     async def scenario(meeting: Meeting, release: Callable[[str], Any]) -> None:
         shop.engine.conn.execute(
             "update worker.command_registry set merge = '{\"items\": \"sum\"}' where command = 'gather'"

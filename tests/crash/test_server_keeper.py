@@ -130,7 +130,7 @@ def test_a_keeper_killed_after_the_last_client_leaves_no_server(ready: Own) -> N
 
 
 @pytest.mark.long
-def test_a_keeper_that_is_told_to_end_stops_its_server(ready: Own) -> None:
+def test_a_keeper_that_is_terminated_stops_its_server(ready: Own) -> None:
     assert ready.command("queue", "list", CATCHMENT_KEEP_SECONDS="3600").returncode == 0
     keeper = ready.keeper()
     assert keeper is not None

@@ -40,7 +40,7 @@ def test_a_bulk_is_counted_confirmed_done_by_a_task_and_audited(dashboard: Start
     assert site.get("/bulk/1").status_code == 404
 
 
-def test_selected_tasks_are_a_bulk_of_their_own(dashboard: StartDashboard, committed: Engine) -> None:
+def test_selected_tasks_are_a_separate_bulk(dashboard: StartDashboard, committed: Engine) -> None:
     site = dashboard()
     failed = [committed.enqueue(fail="no") for _ in range(3)]
     committed.drain()

@@ -218,7 +218,7 @@ def test_the_command_prints_its_address_and_ends_at_once(db: str, committed: Eng
     assert listeners(committed.conn) == 0
 
 
-def test_a_page_is_told_when_the_schema_no_longer_fits(
+def test_a_page_is_notified_when_the_schema_no_longer_fits(
     dashboard: StartDashboard, committed: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(hub, "EVERY_SECONDS", 0.0)

@@ -160,7 +160,7 @@ def test_attempts_are_said_as_task_show_says_them(dashboard: StartDashboard, com
     assert "attempt 1, not retried" in page
 
 
-def test_a_retry_by_hand_is_a_step_of_its_own() -> None:
+def test_a_manual_retry_is_a_separate_step() -> None:
     start = datetime(2026, 1, 1, tzinfo=UTC)
     times = [start + timedelta(seconds=n) for n in range(8)]
     runs = [

@@ -180,7 +180,7 @@ def test_running_sql_handler_past_its_timeout_fails(committed: Engine, start_wor
     committed.check()
 
 
-def test_schedule_fires_whatever_became_of_the_last_run(committed: Engine, start_worker: StartWorker) -> None:
+def test_schedule_fires_whatever_the_outcome_of_the_last_run(committed: Engine, start_worker: StartWorker) -> None:
     committed.conn.execute(
         "insert into worker.schedule (name, command, payload, every, next_at)"
         " values ('tick', 'act', '{\"fail\": \"always\"}', '1 second', clock_timestamp())"

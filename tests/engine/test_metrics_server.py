@@ -215,7 +215,7 @@ def test_buckets_count_all_values_up_to_their_bound() -> None:
         ("latency", Signals(slowest_p99=31)),
     ],
 )
-def test_each_pressure_has_a_signal_of_its_own(reason: str, signals: Signals) -> None:
+def test_each_pressure_has_a_separate_signal(reason: str, signals: Signals) -> None:
     def load() -> Load:
         return Limiter(WorkerOptions(), lambda: signals).load(0, signals)
 
@@ -294,7 +294,7 @@ def test_port_and_host_come_from_the_environment(monkeypatch: pytest.MonkeyPatch
     assert (options.metrics_port, options.metrics_host) == (9400, "0.0.0.0")  # noqa: S104
 
 
-def test_a_port_that_is_none_stops_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_invalid_port_stops_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CATCHMENT_METRICS_PORT", "70000")
     with pytest.raises(RequestRefused, match="CATCHMENT_METRICS_PORT"):
         read_options()

@@ -134,7 +134,7 @@ def test_doctor_names_a_stranger_that_holds_a_lock_of_the_engine(committed: Engi
     assert finding["finding"] == f"user a_stranger (strange) holds the lock of worker {worker_id}"
 
 
-def test_migrate_names_a_stranger_that_holds_its_lock_and_does_not_wait_for_ever(
+def test_migrate_names_a_stranger_that_holds_its_lock_and_does_not_wait_forever(
     stranger: Connection[Any], connect: Connect, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("catchment.schema.alone.WAIT_SECONDS", 0.3)

@@ -151,7 +151,7 @@ def test_the_error_of_a_handler_is_recorded_with_its_run(app: App, seen: Seen) -
     assert [event.name for event in run.events] == ["exception"]
 
 
-def test_a_task_that_nobody_traced_begins_a_trace_of_its_own(app: App, seen: Seen, connect: Connect) -> None:
+def test_a_task_that_nobody_traced_begins_a_new_trace(app: App, seen: Seen, connect: Connect) -> None:
     app.sync.register()
     connect().execute("select worker.enqueue('leaf')")
     with trace.get_tracer("test").start_as_current_span("somewhere else"):

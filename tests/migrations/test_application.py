@@ -63,7 +63,7 @@ def test_a_release_without_an_order_is_refused(ship: Ship, release: Any) -> None
         replace(ship(), release=release)
 
 
-def test_a_user_who_may_make_roles_installs_into_a_database_of_their_own(server: str, empty: str, ship: Ship) -> None:
+def test_a_user_who_may_create_roles_installs_into_their_own_database(server: str, empty: str, ship: Ship) -> None:
     shop = ship(m0001_a="create table shop.a (i integer);")
     user = f"installer_{uuid.uuid4().hex[:8]}"
     with psycopg.connect(empty, autocommit=True) as conn:

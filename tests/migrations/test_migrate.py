@@ -145,7 +145,7 @@ def test_migrate_works_for_a_user_who_is_no_superuser(server: str, empty: str) -
 
 @pytest.mark.skipif(os.environ.get("CATCHMENT_TEST_PG", "18") != "18", reason="the dump is that of PostgreSQL 18")
 def test_schema_is_the_committed_one(db: str) -> None:
-    """Review sees the net effect of a change: `python -m tests.migrations.dump` writes the file anew."""
+    """Review sees the net effect of a change: `python -m tests.migrations.dump` rewrites the file."""
     from tests.migrations.dump import dump
 
     assert dump(db) == SCHEMA.read_text(encoding="utf-8")

@@ -112,7 +112,7 @@ def _ask(engine: Engine, *names: str) -> None:
     engine.conn.execute("select worker.enqueue('analyze_tables', %s)", [Jsonb({"tables": list(names)})])
 
 
-def test_names_that_are_none_are_reported_and_the_others_are_analyzed(tables: Engine) -> None:
+def test_invalid_names_are_reported_and_the_others_are_analyzed(tables: Engine) -> None:
     _ask(tables, "a.b.c.d", "a.b.c", "probe.seen", "probe.orders")
     done = _run(tables)
     assert done["state"] == "completed", done["error"]

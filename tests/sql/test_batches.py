@@ -125,7 +125,7 @@ def _effects(engine: Engine) -> list[tuple[int, int]]:
     return engine.conn.execute("select task_id, count(*) from probe.shared group by 1 order by 1").fetchall()
 
 
-def test_brief_tasks_share_a_transaction_and_each_has_an_effect_of_its_own(worker: Engine) -> None:
+def test_brief_tasks_share_a_transaction_and_each_has_its_effect(worker: Engine) -> None:
     for n in range(60):
         worker.enqueue("brief", note=f"{n}")
     processed = worker.process("many")

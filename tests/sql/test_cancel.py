@@ -77,7 +77,7 @@ def test_unknown_task_is_refused(engine: Engine) -> None:
     assert "no task 987654321" in message(error)
 
 
-def test_running_task_is_told_and_settles_as_it_ends(hand: Hand) -> None:
+def test_running_task_is_notified_and_settles_as_it_ends(hand: Hand) -> None:
     task = hand.engine.enqueue()
     claim = hand.claim_one()
     assert hand.engine.value(CANCEL, task) == "cancelling"

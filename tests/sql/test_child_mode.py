@@ -26,7 +26,7 @@ def _serial_scope(hand: Hand, *spawns: dict[str, object], **options: object) -> 
     return parent, hand.engine.children(parent)
 
 
-def test_children_are_concurrent_unless_told_otherwise(engine: Engine) -> None:
+def test_children_are_concurrent_by_default(engine: Engine) -> None:
     parent = engine.enqueue(spawn=[{}, {}, {}])
     engine.process()
     assert engine.task(parent)["child_mode"] == "concurrent"

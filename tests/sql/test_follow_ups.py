@@ -75,7 +75,7 @@ def test_follow_up_of_a_root_that_aged_keeps_its_band(engine: Engine) -> None:
     assert engine.notes() == ["root 1", "after 1", "root 2"]
 
 
-def test_follow_up_may_ask_for_a_priority_of_its_own(engine: Engine) -> None:
+def test_follow_up_may_have_another_priority(engine: Engine) -> None:
     engine.conn.execute(
         """create procedure probe.defer(payload jsonb) language plpgsql as $$
            begin perform worker.follow_up('act', '{"note": "after"}', p_priority => 900); end; $$"""

@@ -177,7 +177,7 @@ def test_hook_that_violates_a_deferred_constraint_is_a_recorded_warning(committe
     committed.check()
 
 
-def test_join_has_no_before_hook_of_its_own(engine: Engine) -> None:
+def test_join_has_no_separate_before_hook(engine: Engine) -> None:
     engine.conn.execute(
         """create procedure probe.join(payload jsonb) language sql as $$
            insert into probe.effect (note) values ('joined') $$"""

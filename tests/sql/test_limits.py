@@ -188,7 +188,7 @@ def test_parent_with_nothing_left_to_run_gives_back_no_place(hand: Hand) -> None
     hand.engine.check()
 
 
-def test_rate_lets_so_many_start_in_each_period(hand: Hand) -> None:
+def test_rate_limits_the_starts_in_each_period(hand: Hand) -> None:
     _limit(hand, limit_key=["tenant"], rate=2, rate_per="10 seconds")
     for _ in range(5):
         hand.engine.enqueue(tenant="a")
@@ -277,7 +277,7 @@ def test_queue_limit_holds_for_handlers_of_both_kinds(hand: Hand) -> None:
     assert engine.state(in_sql) == "completed"
 
 
-def test_queue_starts_so_many_attempts_in_each_period(hand: Hand) -> None:
+def test_rate_of_a_queue_limits_the_attempts_in_each_period(hand: Hand) -> None:
     _limit_queue(hand, rate=3, rate_per="1 minute")
     for _ in range(5):
         hand.engine.enqueue()

@@ -44,7 +44,7 @@ def test_a_request_that_settle_does_not_know_is_refused_and_changes_nothing(held
     engine.check()
 
 
-def test_a_worker_that_lost_its_claim_is_told_so_also_when_it_spawned(held: tuple[Engine, int, int]) -> None:
+def test_a_worker_that_lost_its_claim_is_refused_even_if_it_spawned(held: tuple[Engine, int, int]) -> None:
     engine, task_id, fence = held
     sql = 'select worker.complete_task(%s, %s, p_spawns => \'[{"command": "act", "payload": {}}]\')'
     assert refused(engine, sql, task_id, fence + 1) == "CM001"

@@ -213,7 +213,7 @@ def test_released_task_has_used_no_attempt(engine: Engine) -> None:
 
 
 @pytest.mark.parametrize(("said", "kept"), [("TimeoutError", "TimeoutError"), ("57014", "timeout")])
-def test_task_past_its_time_limit_says_so_whoever_notices(engine: Engine, said: str, kept: str) -> None:
+def test_task_past_its_time_limit_says_so_whichever_part_notices(engine: Engine, said: str, kept: str) -> None:
     hand = python_work(engine, timeout="1 s")
     task = engine.enqueue()
     claim = hand.claim_one()
@@ -255,7 +255,7 @@ def test_task_whose_worker_died_five_times_fails(engine: Engine) -> None:
     engine.check()
 
 
-def test_interruptions_and_failures_have_limits_of_their_own(engine: Engine) -> None:
+def test_interruptions_and_failures_have_separate_limits(engine: Engine) -> None:
     hand = python_work(engine, max_attempts=2, retry_delay="0", retry_jitter=0)
     task = engine.enqueue()
     for _ in range(4):

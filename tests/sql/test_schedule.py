@@ -77,7 +77,7 @@ def test_schedule_that_is_not_due_does_not_fire(hourly: Engine) -> None:
 
 
 @pytest.mark.parametrize("fate", ["failed", "pending", "cancelled"])
-def test_schedule_fires_again_whatever_became_of_the_last_run(hourly: Engine, fate: str) -> None:
+def test_schedule_fires_again_whatever_the_outcome_of_the_last_run(hourly: Engine, fate: str) -> None:
     if fate == "failed":
         hourly.conn.execute("""update worker.schedule set payload = '{"fail": "no"}'""")
     first = _fire(hourly)

@@ -160,7 +160,7 @@ def test_grandchildren_are_refused(engine: Engine) -> None:
     engine.check()
 
 
-def test_trigger_refuses_a_grandchild_whoever_inserts_it(engine: Engine) -> None:
+def test_trigger_refuses_a_grandchild_from_any_user(engine: Engine) -> None:
     _, (child,) = _open_scope(engine, {})
     with refused(engine, "CM006"):
         engine.conn.execute(

@@ -235,7 +235,7 @@ def test_a_payload_that_does_not_fit_is_refused(app: App) -> None:
         run_inline(app, double, n="many")
 
 
-def test_a_command_of_somebody_else_is_refused_with_what_to_use(app: App) -> None:
+def test_a_command_of_another_app_is_refused_with_what_to_use(app: App) -> None:
     @app.command
     async def tree(ctx: Context) -> None:
         ctx.spawn("sql_command", {})
@@ -287,7 +287,7 @@ def test_a_task_that_snoozes_goes_on_at_once_and_its_clock_is_put_forward(app: A
     assert (run.state, run.result, run.attempt, run.snoozes) == (TaskState.COMPLETED, 4, 4, 3)
 
 
-def test_a_task_that_snoozes_for_ever_is_found_out(app: App) -> None:
+def test_a_task_that_snoozes_forever_is_detected(app: App) -> None:
     @app.command
     async def wait(ctx: Context) -> None:
         await ctx.snooze(5)

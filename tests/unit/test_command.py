@@ -38,7 +38,7 @@ def test_calling_a_command_calls_its_function() -> None:
     assert command.__doc__ == "Send it."
 
 
-def test_a_command_is_named_after_its_function_unless_told_otherwise() -> None:
+def test_a_command_is_named_after_its_function_by_default() -> None:
     assert make(send).name == "send"
     assert Command(send, CommandOptions(), App("host=/nowhere"), name="mail.send").name == "mail.send"
 
@@ -280,7 +280,7 @@ def test_a_join_without_children_is_refused() -> None:
         make(send).join(collect)
 
 
-def test_a_join_with_parameters_of_its_own_is_refused() -> None:
+def test_a_join_with_other_parameters_is_refused() -> None:
     def collect(children: list[Child], year: int) -> None: ...
 
     with pytest.raises(DefinitionRefused, match="takes year, which send does not take"):

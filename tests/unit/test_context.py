@@ -350,7 +350,7 @@ def test_a_snooze_leaves_the_handler_and_is_no_exception() -> None:
     assert context.snoozed is caught.value
 
 
-def test_a_plain_function_is_told_how_to_snooze() -> None:
+def test_a_plain_function_gets_an_error_that_says_how_to_snooze() -> None:
     context = Context.local(is_async=False)
     with pytest.raises(RequestRefused, match="a plain function and cannot await it") as refused:
         asyncio.run(context.snooze(90))

@@ -65,7 +65,7 @@ def test_a_schema_without_numbered_migrations_is_refused(package: Path, name: st
         files.migrations(package.name)
 
 
-def test_a_migration_in_a_folder_of_its_own_is_refused(package: Path) -> None:
+def test_a_migration_in_a_separate_folder_is_refused(package: Path) -> None:
     write(package, "migrations/0002_b.sql", "migrations/old/0001_a.sql")
     with pytest.raises(DefinitionRefused, match=r"has migrations/old/0001_a.sql, expected"):
         files.migrations(package.name)

@@ -254,7 +254,7 @@ def test_a_cap_that_is_no_number_stops_the_start_with_a_reason(crew: Crew, tmp_p
     assert "Traceback" not in log.read_text()
 
 
-def test_free_capacity_is_told_by_the_heartbeat(crew: Crew) -> None:
+def test_free_capacity_is_reported_by_the_heartbeat(crew: Crew) -> None:
     crew.enqueue_many(hold, _own_lanes(37))
     crew.hire(max_concurrent_tasks=100, lease_seconds=1.5)
     wait_until(lambda: crew.engine.value("select available_capacity from worker.worker") == 63)

@@ -144,7 +144,7 @@ def test_a_cancelled_async_handler_stops_where_it_waits(staffed: Crew) -> None:
     assert staffed.records.spans("cancel")[0].end < float("inf")
 
 
-def test_a_cancelled_plain_function_is_told_and_waited_for(staffed: Crew) -> None:
+def test_a_cancelled_plain_function_is_notified_and_waited_for(staffed: Crew) -> None:
     task = staffed.enqueue(patient, key="patient")
     wait_until(lambda: len(staffed.records.spans("patient")) == 1)
     staffed.client.sync.task(task).cancel()

@@ -169,7 +169,7 @@ def test_a_cluster_that_vanishes_interrupts_its_tasks_which_wait_for_the_next(cr
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_worker_that_is_told_to_stop_ends_with_its_driver_and_its_bodies(
+def test_a_worker_that_is_asked_to_stop_ends_with_its_driver_and_its_bodies(
     crew: Crew, cluster: Cluster, number: signal.Signals
 ) -> None:
     """As Ctrl-C: the driver and the bodies have no say in it."""

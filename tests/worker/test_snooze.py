@@ -71,7 +71,7 @@ def test_a_handler_sleeps_until_a_time_and_goes_on_from_its_beginning(staffed: C
     assert datetime.fromisoformat(row["process_start_at"]) >= now + timedelta(seconds=1)
 
 
-def test_a_delay_that_is_none_fails_the_attempt(staffed: Crew) -> None:
+def test_an_invalid_delay_fails_the_attempt(staffed: Crew) -> None:
     with pytest.raises(TaskFailed, match=r"delay is .*, expected zero or more"):
         staffed.result(staffed.enqueue(snooze_badly, seconds=-1.0))
 

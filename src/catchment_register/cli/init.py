@@ -59,7 +59,7 @@ def init(
         console.print(f"  {countries.added} countries")
     for key, value in changed.items():
         console.print(f"  {key} = {'real' if key == 'today' and value is None else value}", markup=False)
-    if upgrade.derives_anew:
+    if upgrade.requests_full_round:
         console.print("The rules of derivation have changed: everything is derived again as soon as a worker runs.")
     if upgrade.applied or upgrade.routines_changed or countries.added or changed:
         console.print("The register is ready.")

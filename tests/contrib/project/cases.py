@@ -55,7 +55,7 @@ class Enqueue(TestCase):
             tasks.write.sync.enqueue_many(items())
         self.assertEqual(drain(), {})
 
-    def test_async_code_is_told_what_to_call(self) -> None:
+    def test_async_code_gets_an_error_that_says_what_to_call(self) -> None:
         async def wrong() -> None:
             tasks.write.sync.enqueue(text="never")
 

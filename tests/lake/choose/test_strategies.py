@@ -86,7 +86,7 @@ def test_storage_buckets_of_all_ranges_are_all_storage_buckets(total: int, bucke
     assert all(partition.owns_storage(keys, buckets) is is_alone for keys in ranges)
 
 
-def test_null_has_a_storage_bucket_of_its_own_and_a_partition_may_be_anywhere() -> None:
+def test_null_has_a_separate_storage_bucket_and_a_partition_may_be_anywhere() -> None:
     assert partition.storage_of(BucketRange(None, 8), 4) == {-1}
     assert partition.owns_storage(BucketRange(None, 8), 4)
     assert partition.storage_of(BucketRange(0, 1, {"k1": "x"}), 4) is None

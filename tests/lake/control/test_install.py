@@ -126,7 +126,7 @@ def test_a_second_installation_does_nothing(lake_case: LakeCase) -> None:
     assert seen == []
 
 
-def test_changed_functions_are_created_anew(lake_case: LakeCase) -> None:
+def test_changed_functions_are_recreated(lake_case: LakeCase) -> None:
     lake_case.pg("update lake.installed set fingerprint = 'of older code'")
     lake_case.pg("create or replace function lake.commit_key() returns bigint language sql immutable return 7")
     install_lake(lake_case.dsn, None, lake_case.settings)
@@ -134,7 +134,7 @@ def test_changed_functions_are_created_anew(lake_case: LakeCase) -> None:
     assert lake_case.pg("select fingerprint from lake.installed") == [(fingerprint(LAKE.package),)]
 
 
-def test_no_row_is_inlined_in_a_new_lake_whoever_writes_it(lake_case: LakeCase) -> None:
+def test_no_row_is_inlined_in_a_new_lake_whichever_client_writes_it(lake_case: LakeCase) -> None:
     lake_case.sql("CREATE TABLE small (a INTEGER)")
     # A client that was told nothing of inlining, with three rows: DuckLake's default would inline them.
     code = """
@@ -244,7 +244,7 @@ def test_a_folder_that_cannot_be_made_is_said(engine_db: str, tmp_path: Path, se
 
 
 @pytest.mark.long
-def test_the_catalog_can_have_a_schema_of_its_own(engine_db: str, tmp_path: Path, settings: LakeSettings) -> None:
+def test_the_catalog_can_have_a_separate_schema(engine_db: str, tmp_path: Path, settings: LakeSettings) -> None:
     address = parse(f"data={tmp_path}/lake;schema=my meta")
     assert install_lake(engine_db, address, settings) == address
     with psycopg.connect(engine_db, autocommit=True) as conn:

@@ -80,7 +80,7 @@ def test_twenty_samples_of_an_action_are_kept(lake_case: LakeCase, table: Create
     assert len(samples) == 21
 
 
-def test_a_newer_attempt_takes_over_and_the_older_one_is_told(lake_case: LakeCase, table: Created) -> None:
+def test_a_newer_attempt_takes_over_and_the_older_one_is_refused(lake_case: LakeCase, table: Created) -> None:
     refresh_id = start(lake_case, table)
     old = begin(lake_case, refresh_id)
     new = begin(lake_case, refresh_id)
@@ -255,7 +255,7 @@ def test_a_table_above_is_read_at_the_commit_that_has_the_rounds_content(lake_ca
 
 
 @pytest.mark.long
-def test_rows_that_somebody_else_wrote_are_noticed(lake_case: LakeCase, table: Created) -> None:
+def test_rows_that_another_client_wrote_are_noticed(lake_case: LakeCase, table: Created) -> None:
     first = refresh(lake_case, table, [(1, 10)])
     lake_case.sql(f"INSERT INTO {lake_name(first.physical)} VALUES (666, 0, 0)")
     order = begin(lake_case, start(lake_case, table))
@@ -270,7 +270,7 @@ def test_rows_that_somebody_else_wrote_are_noticed(lake_case: LakeCase, table: C
     assert begin(lake_case, start(lake_case, table)).forced is None
 
 
-def test_rows_written_by_somebody_else_while_a_refresh_ran_are_noticed_by_the_next(
+def test_rows_written_by_another_client_while_a_refresh_ran_are_noticed_by_the_next(
     lake_case: LakeCase, table: Created
 ) -> None:
     order = begin(lake_case, start(lake_case, table))

@@ -1,6 +1,6 @@
 """The SQL of ten definitions, kept as files so that a change of what is generated is seen in review.
 
-``python -m tests.lake.delta.snapshots`` writes them anew.
+``python -m tests.lake.delta.snapshots`` rewrites them.
 """
 
 from __future__ import annotations

@@ -100,7 +100,7 @@ def test_hashes_spread(memory: Memory) -> None:
     assert all(800 < size < 1200 for (size,) in sizes)
 
 
-def test_composite_keys_are_told_apart(memory: Memory) -> None:
+def test_composite_keys_are_distinguished(memory: Memory) -> None:
     h = text(hash_expression([(column("a"), "INTEGER"), (column("b"), "VARCHAR")], "hash"))
     found = memory.rows(f"SELECT {h} FROM (VALUES (1, 'x'), (1, NULL), (NULL, 'x'), (NULL, NULL), (2, 'x')) AS v(a, b)")
     assert len({value for (value,) in found}) == 5

@@ -55,7 +55,7 @@ def test_the_choice_of_the_biggest_source_is_kept(shop: Memory) -> None:
     assert again.definition_hash == table.plan.definition_hash
 
 
-def test_branches_of_union_all_are_told_apart(shop: Memory) -> None:
+def test_branches_of_union_all_are_distinguished(shop: Memory) -> None:
     table = Dynamic(shop, "SELECT note, count(*) AS n FROM orders GROUP BY note UNION ALL SELECT name, 1 FROM country")
     assert columns(table) == [
         ("note", "VARCHAR"),

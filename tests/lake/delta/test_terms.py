@@ -203,7 +203,7 @@ def test_a_dimension_reaches_the_keys_without_the_facts(shop: Memory) -> None:
     assert touched(shop, query, ("country", "UPDATE {} SET name = 'DK' WHERE country_id = 1")) == {(42,), (43,)}
 
 
-def test_a_condition_that_guards_a_cast_is_not_left_out(memory: Memory) -> None:
+def test_a_condition_that_guards_a_cast_is_not_omitted(memory: Memory) -> None:
     """Without the joined kind, the text of the other kind would be cast to a number and fail."""
     memory.make("kinds", {"kind_id": "INTEGER", "kind": "VARCHAR"}, [[1, "number"], [2, "text"]])
     memory.make("facts", {"kind_id": "INTEGER", "value": "VARCHAR"}, [[1, "10"], [1, "20"], [2, "abc"]])

@@ -47,7 +47,7 @@ def kinds(case: LakeCase, change: Callable[[], object]) -> set[str]:
         one_in=3,
     ),
 )
-def test_statements_are_told_apart(module_lake: LakeCase, statement: str, expected: set[str]) -> None:
+def test_statements_are_distinguished(module_lake: LakeCase, statement: str, expected: set[str]) -> None:
     for name in ("t", "u", "other", "inserted_into_table"):
         module_lake.sql(f"DROP TABLE IF EXISTS {name}")
     module_lake.make("t", "a INTEGER, b VARCHAR", [(1, "x"), (2, "y")])

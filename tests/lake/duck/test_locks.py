@@ -82,7 +82,7 @@ def test_doctor_reports_a_session_that_keeps_the_lock(lake_case: LakeCase) -> No
     assert f"pg_terminate_backend({pid})" in found["remedy"]
 
 
-def test_who_needs_the_lock_is_told_who_has_it(lake_case: LakeCase) -> None:
+def test_an_error_about_the_lock_names_its_holder(lake_case: LakeCase) -> None:
     with (
         forgotten(lake_case) as pid,
         pytest.raises(CommitConflict, match=rf"session {pid} \(.*a notebook") as refused,

@@ -103,7 +103,7 @@ sys.stdin.readline()
 
 
 @pytest.mark.long
-def test_each_instance_spills_into_a_folder_of_its_own_and_nothing_is_left_of_it(tmp_path: Path) -> None:
+def test_each_instance_spills_into_a_separate_folder_and_nothing_is_left_of_it(tmp_path: Path) -> None:
     command = [sys.executable, "-c", SPILL, str(tmp_path)]
     with subprocess.Popen(command, stdin=subprocess.PIPE) as process:
         wait_until(lambda: len({file.parent for file in tmp_path.glob("*/*/*")}) == 2)
@@ -284,7 +284,7 @@ def test_an_error_in_the_query_stays_as_it_is(lake_case: LakeCase) -> None:
         (duckdb.ConversionException("could not convert 'catchment veto: conflict'"), duckdb.ConversionException),
     ],
 )
-def test_errors_are_told_apart_by_kind_and_text(error: duckdb.Error, kind: type[Exception]) -> None:
+def test_errors_are_distinguished_by_kind_and_text(error: duckdb.Error, kind: type[Exception]) -> None:
     assert type(translate(error)) is kind
 
 

@@ -102,7 +102,7 @@ def test_an_attempt_that_takes_over_knows_of_the_files_of_the_last_one(filling: 
 
 
 @pytest.mark.long
-def test_a_table_that_somebody_is_about_to_commit_to_is_left_alone(filling: LakeCase) -> None:
+def test_a_table_with_a_pending_commit_is_left_alone(filling: LakeCase) -> None:
     order = interrupted(filling)
     filling.control.fail_refresh(order.refresh_id, order.fence, "CANCELLED", "cancelled on request")
     second = interrupted(filling)

@@ -16,7 +16,7 @@ from tests.fixtures.s3 import Bucket
 from tests.lake.control.support import add_table, begin, content, refresh, start
 
 
-def test_every_attempt_at_every_bucket_has_a_file_of_its_own(lake_case: LakeCase) -> None:
+def test_every_attempt_at_every_bucket_has_a_separate_file(lake_case: LakeCase) -> None:
     order = begin(lake_case, start(lake_case, add_table(lake_case, "d")))
     paths = {
         storage.bucket_path("/lake/dt/t5g1/", bucket, order, keys, attempt)

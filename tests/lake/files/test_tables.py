@@ -68,7 +68,7 @@ def test_if_not_exists_lets_the_old_one_be(lake_case: LakeCase) -> None:
     assert lake_case.head() == before
 
 
-def test_a_replaced_table_that_was_never_filled_starts_anew_and_keeps_its_id(lake_case: LakeCase) -> None:
+def test_a_replaced_table_that_was_never_filled_starts_again_and_keeps_its_id(lake_case: LakeCase) -> None:
     lake_case.make("s", "k BIGINT, n BIGINT", [(1, 10)])
     table = add_table(lake_case, "d", ["s"])
     order = begin(lake_case, start(lake_case, table))
@@ -98,7 +98,7 @@ def test_a_table_with_rows_keeps_them_beside_its_new_definition(lake_case: LakeC
     assert content(lake_case, "d") == [(1, 10), (2, 20)]
 
 
-def test_a_creation_that_somebody_else_overtook_is_refused(lake_case: LakeCase) -> None:
+def test_a_creation_that_another_one_overtook_is_refused(lake_case: LakeCase) -> None:
     first = lake_case.control.create_table(new_table("d"))
     lake_case.control.create_table(new_table("d"))
     before = lake_case.head()

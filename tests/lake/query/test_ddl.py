@@ -101,7 +101,7 @@ def test_a_lag_is_read(text: str, expected: timedelta | None) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "5", "five minutes", "0.5 s", "-1 minute", "1 fortnight", "99999999999999 days"])
-def test_a_lag_that_is_none_is_refused(text: str) -> None:
+def test_an_invalid_lag_is_refused(text: str) -> None:
     with pytest.raises(TableRefused) as caught:
         parse_lag(text)
     assert caught.value.code == "PARSE_ERROR"

@@ -156,7 +156,7 @@ def test_only_ranges_with_touched_keys_are_made(shop: LakeCase) -> None:
 
 
 @pytest.mark.long
-def test_a_subtask_is_told_ids_and_ranges_and_reads_its_own_keys(shop: LakeCase, tmp_path: Path) -> None:
+def test_a_subtask_gets_ids_and_ranges_and_reads_its_own_keys(shop: LakeCase, tmp_path: Path) -> None:
     shop.create(
         "CREATE DYNAMIC TABLE dt TARGET_LAG = '1 day' REFRESH_MODE = INCREMENTAL"
         " AS SELECT customer, max(amount) AS m FROM orders GROUP BY customer"
@@ -271,7 +271,7 @@ def test_files_of_a_table_that_was_dropped_meanwhile_are_swept(shop: LakeCase) -
 
 
 @pytest.mark.long
-def test_a_file_that_somebody_may_still_write_is_looked_for_again(shop: LakeCase) -> None:
+def test_a_file_that_may_still_be_written_is_looked_for_again(shop: LakeCase) -> None:
     shop.create("CREATE DYNAMIC TABLE dt TARGET_LAG = '1 day' AS SELECT id, max(amount) AS m FROM orders GROUP BY id")
     one = spread(shop, "dt")
     lost = one.compute(one.ranges[0], attempt=1)

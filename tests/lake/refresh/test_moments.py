@@ -189,7 +189,7 @@ def run(case: LakeCase, diamonds: int, seed: int, is_over: Callable[[int], bool]
 @pytest.mark.long
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("diamonds", often(1, now_and_then=[2]))
-def test_every_version_is_one_moment_whoever_writes(lake_case: LakeCase, diamonds: int) -> None:
+def test_every_version_is_one_moment_whichever_client_writes(lake_case: LakeCase, diamonds: int) -> None:
     run(lake_case, diamonds, 1, lambda rounds: rounds >= ROUNDS)
 
 

@@ -46,7 +46,7 @@ def test_transaction_only_writes_and_never_updates(regions: LakeCase, caplog: py
 
 
 @pytest.mark.long
-def test_lock_is_held_around_the_transaction_by_a_session_of_its_own(
+def test_lock_is_held_around_the_transaction_by_a_separate_session(
     regions: LakeCase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: list[list[tuple[Any, ...]]] = []
@@ -79,7 +79,7 @@ def test_first_delete_is_clean_and_further_ones_append(shop: LakeCase) -> None:
 
 
 @pytest.mark.long
-def test_many_deletes_in_a_bucket_write_it_anew(shop: LakeCase, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_deletes_in_a_bucket_rewrite_it(shop: LakeCase, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(publish, "CROWDED_ROWS", 10)
     shop.make("many", "k BIGINT, v BIGINT")
     shop.sql("INSERT INTO many SELECT i, i FROM range(100) AS r(i)")
@@ -168,7 +168,9 @@ def test_rows_left_have_to_be_as_many_as_announced(regions: LakeCase) -> None:
     assert regions.head() == head
 
 
-def test_table_written_by_somebody_meanwhile_is_replaced(regions: LakeCase, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_table_written_by_another_client_meanwhile_is_replaced(
+    regions: LakeCase, monkeypatch: pytest.MonkeyPatch
+) -> None:
     regions.sql("INSERT INTO orders VALUES (9, 42, 100, NULL)")
     order = regions.begin(regions.request("dt"))
     regions.sql(f"DELETE FROM {lake_name(order.physical)}")
@@ -180,7 +182,7 @@ def test_table_written_by_somebody_meanwhile_is_replaced(regions: LakeCase, monk
 
 
 @pytest.mark.parametrize("key", ["r2", "other"])
-def test_rows_that_somebody_adds_meanwhile_do_not_stay(regions: LakeCase, key: str) -> None:
+def test_rows_that_another_client_adds_meanwhile_do_not_stay(regions: LakeCase, key: str) -> None:
     """Neither with a key whose rows the refresh deletes, nor beside them."""
     regions.sql("INSERT INTO orders VALUES (9, 42, 100, NULL), (9, 43, 100, NULL)")
     order = regions.begin(regions.request("dt"))
@@ -222,7 +224,7 @@ class Refusing:
         monkeypatch.setattr(publish, "_commit", commit)
 
 
-def test_refused_commit_is_done_again_and_at_last_writes_buckets_anew(
+def test_refused_commit_is_repeated_and_at_last_rewrites_buckets(
     regions: LakeCase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     refusing = Refusing(monkeypatch, publish.TRIES)

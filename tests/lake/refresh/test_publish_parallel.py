@@ -97,7 +97,7 @@ def test_few_rows_are_deleted_and_added(wide: LakeCase) -> None:
 
 
 @pytest.mark.long
-def test_a_bucket_that_loses_many_rows_is_written_anew(wide: LakeCase) -> None:
+def test_a_bucket_that_loses_many_rows_is_rewritten(wide: LakeCase) -> None:
     before = live_files(wide)
     change(wide, "k % 2 = 0")
     one = spread(wide, "dt")
@@ -111,7 +111,7 @@ def test_a_bucket_that_loses_many_rows_is_written_anew(wide: LakeCase) -> None:
 
 
 @pytest.mark.long
-def test_a_bucket_that_has_lost_rows_before_is_written_anew(wide: LakeCase) -> None:
+def test_a_bucket_that_has_lost_rows_before_is_rewritten(wide: LakeCase) -> None:
     """Deleting from such a file again could be dated wrongly beside another writer."""
     for _ in range(2):
         change(wide, "k % 100 = 0")
@@ -221,7 +221,7 @@ def test_a_source_whose_past_changed_while_it_was_read_is_noticed(wide: LakeCase
 
 
 @pytest.mark.long
-def test_a_repair_leaves_nothing_that_somebody_else_has_written(lake_case: LakeCase) -> None:
+def test_a_repair_leaves_nothing_that_another_client_has_written(lake_case: LakeCase) -> None:
     """Rows that are there twice, and rows in storage buckets that are those of no range."""
     lake_case.make("source", "k BIGINT, v BIGINT")
     lake_case.sql("INSERT INTO source SELECT i, i FROM range(40) AS r(i)")

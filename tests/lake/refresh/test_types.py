@@ -93,7 +93,7 @@ ALIKE = {
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", often("text", now_and_then=sorted(ALIKE.keys() - {"text"})))
-def test_values_that_are_equal_but_not_the_same_are_told_apart(name: str, lake_case: LakeCase) -> None:
+def test_values_that_are_equal_but_not_the_same_are_distinguished(name: str, lake_case: LakeCase) -> None:
     lake_case.make("t", "k INTEGER, f DOUBLE, i INTERVAL, l DOUBLE[]", [[1, 1.0, "1 day", [1.0]]])
     head = f"CREATE DYNAMIC TABLE {name} SCHEDULER = DISABLE REFRESH_MODE = INCREMENTAL AS"
     lake_case.create(f"{head} {ALIKE[name]}")

@@ -173,7 +173,7 @@ def test_column_that_is_gone(regions: LakeCase) -> None:
 
 
 @pytest.mark.long
-def test_column_that_was_made_anew(regions: LakeCase) -> None:
+def test_column_that_was_recreated(regions: LakeCase) -> None:
     regions.sql("ALTER TABLE customers DROP COLUMN region")
     regions.sql("ALTER TABLE customers ADD COLUMN region VARCHAR")
     assert outcome(refreshed(regions)) == ("reinitialize", "SOURCE_RETYPED")
@@ -230,7 +230,7 @@ def test_snapshots_that_expired_before_anybody_looked(regions: LakeCase) -> None
     assert regions.rows("dt")[0] == ("r1", 50)
 
 
-def test_somebody_wrote_to_the_content(regions: LakeCase) -> None:
+def test_another_client_wrote_to_the_content(regions: LakeCase) -> None:
     ((physical,),) = regions.pg("select format('t%sg%s', id, generation) from lake.dt where name = 'dt'")
     regions.sql(f"DELETE FROM lake.dt.\"{physical}\" WHERE region = 'r1'")
     regions.sql(f'INSERT INTO lake.dt."{physical}" SELECT * FROM lake.dt."{physical}"')
@@ -242,7 +242,7 @@ def test_somebody_wrote_to_the_content(regions: LakeCase) -> None:
 
 
 @pytest.mark.long
-def test_replaced_definition_is_filled_anew(regions: LakeCase) -> None:
+def test_replaced_definition_is_filled_again(regions: LakeCase) -> None:
     regions.create(REGIONS.replace("CREATE", "CREATE OR REPLACE").replace("max", "min"))
     ((newest,),) = regions.pg("select max(id) from lake.refresh")
     assert outcome(regions.refreshed(newest)) == ("reinitialize", "DEFINITION_CHANGED")

@@ -157,7 +157,7 @@ def test_a_parallel_refresh_moves_its_round(lake_case: LakeCase) -> None:
     assert lake_case.leftovers() == {}
 
 
-def test_a_round_is_not_moved_for_ever(lake_case: LakeCase) -> None:
+def test_a_round_is_not_moved_forever(lake_case: LakeCase) -> None:
     prepare(lake_case)
     order = lake_case.begin(lake_case.request("b"))
     source = order.reads[0].table_id

@@ -14,7 +14,7 @@ def _row(case: LakeCase, text: str) -> dict[str, Any]:
     return found
 
 
-def test_a_refresh_is_told_from_its_beginning_to_its_end(lake_case: LakeCase) -> None:
+def test_the_history_has_a_refresh_from_its_beginning_to_its_end(lake_case: LakeCase) -> None:
     lake_case.make("s", "k BIGINT, n BIGINT", [(1, 1)])
     table = add(lake_case, "d", "s")
     lake_case.control.request_round([table.dt_id])
@@ -39,7 +39,7 @@ def test_a_refresh_is_told_from_its_beginning_to_its_end(lake_case: LakeCase) ->
     assert lake_case.pg(pending) == []
 
 
-def test_a_table_is_told_with_its_state_its_data_and_its_last_refresh(lake_case: LakeCase) -> None:
+def test_a_table_is_described_with_its_state_its_data_and_its_last_refresh(lake_case: LakeCase) -> None:
     lake_case.make("s", "k BIGINT, n BIGINT", [(1, 1)])
     add(lake_case, "d", "s", comment="orders by day")
     found = _row(lake_case, "select to_jsonb(t) from lake.tables as t")

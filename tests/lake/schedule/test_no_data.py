@@ -80,7 +80,7 @@ def test_upkeep_of_a_source_is_no_change_and_a_new_column_is(lake_case: LakeCase
     assert begin(lake_case, start(lake_case, table)).state == "EXECUTING"
 
 
-def test_a_table_that_somebody_else_wrote_is_not_taken_for_unchanged(lake_case: LakeCase) -> None:
+def test_a_table_that_another_client_wrote_is_not_taken_for_unchanged(lake_case: LakeCase) -> None:
     lake_case.make("s", "k BIGINT, n BIGINT", [(1, 1)])
     table = add(lake_case, "d", "s")
     tick(lake_case)

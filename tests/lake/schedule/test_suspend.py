@@ -83,7 +83,7 @@ def test_five_scheduled_failures_in_a_row_suspend_a_table(lake_case: LakeCase, t
 
 
 @pytest.mark.long
-def test_a_success_starts_the_count_anew(lake_case: LakeCase, tables: dict[str, Created]) -> None:
+def test_a_success_resets_the_count(lake_case: LakeCase, tables: dict[str, Created]) -> None:
     for turn in range(9):
         lake_case.add("s", [(turn, turn)])
         tick(lake_case, 16 * turn)

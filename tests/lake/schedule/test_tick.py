@@ -49,7 +49,7 @@ def test_missed_turns_are_not_made_up_for(lake_case: LakeCase) -> None:
     assert lake_case.pg("select count(*) from lake.round") == [(2,)]
 
 
-def test_a_turn_is_left_out_while_the_last_one_still_runs(lake_case: LakeCase) -> None:
+def test_a_turn_is_skipped_while_the_last_one_still_runs(lake_case: LakeCase) -> None:
     lake_case.make("s", "k BIGINT, n BIGINT", [(1, 1)])
     add(lake_case, "d", "s")
     tick(lake_case)

@@ -27,7 +27,7 @@ def lake(lake_case: LakeCase) -> Iterator[Lake]:
         yield found
 
 
-def test_tables_are_filled_refreshed_and_told_about_without_a_worker(lake: Lake, lake_case: LakeCase) -> None:
+def test_tables_are_filled_refreshed_and_described_without_a_worker(lake: Lake, lake_case: LakeCase) -> None:
     assert [item.name for item in lake.create(SQL)] == ["main.totals", "main.top"]
     assert lake.read("top").rows() == [("n",)]
     lake_case.add("orders", [(4, "s", 10)])
@@ -154,7 +154,7 @@ def test_explaining_says_what_the_refresh_then_does(lake: Lake, lake_case: LakeC
     assert {"full", "incremental"} <= {row.action for row in lake.history("named")}
 
 
-def test_unknown_tables_and_names_that_are_none_are_told_apart(lake: Lake) -> None:
+def test_unknown_tables_and_invalid_names_are_distinguished(lake: Lake) -> None:
     with pytest.raises(TableNotFound, match=r"no dynamic table main\.nope"):
         lake.refresh("nope")
     for name in ("", "a b", "a.b.c", '"open'):

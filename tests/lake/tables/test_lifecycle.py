@@ -188,7 +188,7 @@ def test_a_name_that_others_know_or_have_is_not_given_away(lake: Lake, lake_case
 
 
 @pytest.mark.long
-def test_dropping_takes_along_only_what_it_is_told_to(lake: Lake, lake_case: LakeCase) -> None:
+def test_dropping_takes_along_only_what_was_requested(lake: Lake, lake_case: LakeCase) -> None:
     lake.create(_totals())
     for name, source in {"b": "totals", "c": "totals", "d": "b, c"}.items():
         columns = "b.region" if name == "d" else "region"

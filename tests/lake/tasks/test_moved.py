@@ -7,7 +7,7 @@ from tests.fixtures.lake_case import LakeCase, foreign_client
 from tests.lake.schedule.test_early_dates import DELETE, ROWS, begin, prepare, whole
 
 
-def test_who_waits_for_a_round_gets_what_became_of_its_tables(lake_case: LakeCase) -> None:
+def test_waiting_for_a_round_returns_the_outcome_of_its_tables(lake_case: LakeCase) -> None:
     prepare(lake_case)
     with foreign_client(lake_case) as client:
         begin(lake_case, client, DELETE)

@@ -266,7 +266,7 @@ def test_a_long_transaction_does_not_hold_up_the_collection_of_others(reg_db: Re
     assert len(reg_db.log()) == 3
 
 
-def test_a_change_that_commits_after_a_claim_asks_anew(reg_db: RegisterDatabase) -> None:
+def test_a_change_that_commits_after_a_claim_requests_another_round(reg_db: RegisterDatabase) -> None:
     reg_db.insert("enterprise", short_name="first")
     late = reg_db.connect(autocommit=False)
     late.execute("insert into register.enterprise (short_name) values ('late')")

@@ -77,7 +77,7 @@ def test_what_cannot_be_is_refused_with_a_reason(two: RegisterDatabase) -> None:
 
 @pytest.mark.long
 @pytest.mark.slow
-def test_with_a_worker_of_its_own_it_waits_until_the_change_is_published(two: RegisterDatabase, reg_cli: Cli) -> None:
+def test_with_its_own_worker_it_waits_until_the_change_is_published(two: RegisterDatabase, reg_cli: Cli) -> None:
     done = reg_cli("edit", "set", "1", "name=New", "--valid-from", "2021-01-01", "--work")
     assert "published" in done.stdout
     assert "No worker" not in done.stderr

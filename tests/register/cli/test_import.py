@@ -76,7 +76,7 @@ def test_a_definition_of_ones_own_is_named_instead_of_a_kind(reg_db: RegisterDat
 
 
 @pytest.mark.slow
-def test_with_a_worker_of_its_own_it_waits_and_tells_what_came_of_it(
+def test_with_its_own_worker_it_waits_and_reports_the_outcome(
     reg_cli: Cli, reg_db: RegisterDatabase, tmp_path: Path
 ) -> None:
     file, errors = tmp_path / "units.csv", tmp_path / "errors.csv"
@@ -94,7 +94,7 @@ def test_with_a_worker_of_its_own_it_waits_and_tells_what_came_of_it(
     ]
 
 
-def test_who_waits_is_told_that_nobody_works(reg_db: RegisterDatabase, file: Path) -> None:
+def test_a_wait_reports_that_no_worker_runs(reg_db: RegisterDatabase, file: Path) -> None:
     file.write_text(BAD)
     with ThreadPoolExecutor(1) as threads:
         waiting = threads.submit(
@@ -112,7 +112,7 @@ def test_who_waits_is_told_that_nobody_works(reg_db: RegisterDatabase, file: Pat
     assert "waiting for review" in done.output
 
 
-def test_a_job_with_errors_waits_for_somebody(reg_db: RegisterDatabase, file: Path) -> None:
+def test_a_job_with_errors_waits_for_a_review(reg_db: RegisterDatabase, file: Path) -> None:
     file.write_text(BAD)
     run(reg_db, "import", str(file), "--kind", "legal_unit", "--valid-from", "2020-01-01")
     drain(reg_db)
@@ -128,7 +128,7 @@ def test_a_job_with_errors_waits_for_somebody(reg_db: RegisterDatabase, file: Pa
     assert run(reg_db, "import-job", "list") == "There are no import jobs.\n"
 
 
-def test_who_waits_behind_a_review_is_told_so(reg_db: RegisterDatabase, file: Path) -> None:
+def test_a_wait_behind_a_review_reports_it(reg_db: RegisterDatabase, file: Path) -> None:
     file.write_text(BAD)
     unit = ("--kind", "legal_unit", "--valid-from", "2020-01-01")
     run(reg_db, "import", str(file), *unit)

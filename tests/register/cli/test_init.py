@@ -66,7 +66,7 @@ def test_init_refuses_what_cannot_be_and_changes_nothing(reg_db: RegisterDatabas
         assert reg_db.rows("select * from register.settings") == before
 
 
-def test_load_codes_tells_what_it_did_and_what_it_left_out(reg_cli: Cli, tmp_path: Path) -> None:
+def test_load_codes_reports_what_it_did_and_what_it_skipped(reg_cli: Cli, tmp_path: Path) -> None:
     file = tmp_path / "tags.csv"
     file.write_text("path,name\nwatch,To be watched\nx,X\nx.1,X1\ny.1,Y1\n[red],Z\n")
     done = reg_cli("load-codes", "tag", str(file), "--replace")

@@ -195,7 +195,7 @@ def test_one_unit_in_time(told: RegisterDatabase) -> None:
     assert "[bold]Odd[/bold] name" in run(told, "report", "unit", "910000003"), "a name is not markup"
 
 
-def test_rows_of_a_unit_can_be_told_apart(reg_db: RegisterDatabase) -> None:
+def test_rows_of_a_unit_can_be_distinguished(reg_db: RegisterDatabase) -> None:
     with reg_db.conn.transaction():
         reg_db.lu("1", "2023-01-01", "2024-01-01", sector="2100")
         reg_db.lu("1", "2024-01-01", "2025-01-01", sector="8200")

@@ -42,7 +42,7 @@ def test_status_tells_why_a_round_broke_and_when_it_is_tried_again(reg_db: Regis
 
 
 @pytest.mark.long
-def test_derive_waits_for_a_worker_of_its_own(reg_db: RegisterDatabase, reg_cli: Cli) -> None:
+def test_derive_waits_for_its_own_worker(reg_db: RegisterDatabase, reg_cli: Cli) -> None:
     reg_db.lu("1", "2025-01-01", employees=2)
     done = reg_cli("derive", "--work")
     assert "round 1 (changes): done" in done.stdout
@@ -66,7 +66,7 @@ def test_derive_of_a_round_that_breaks_ends_with_1_in_json_too(reg_db: RegisterD
     assert reg_db.value("select state from register.round") == "broken"
 
 
-def test_derive_only_asks_unless_told_to_wait(reg_db: RegisterDatabase, reg_cli: Cli) -> None:
+def test_derive_does_not_wait_by_default(reg_db: RegisterDatabase, reg_cli: Cli) -> None:
     assert reg_cli("derive", "--full").stdout.startswith("asked for: task ")
     assert reg_db.value("select payload from worker.tasks where command = 'collect_changes'") == {"scope": "all"}
     assert "choose one of" in reg_cli("derive", "--full", "--reports", code=2).stderr

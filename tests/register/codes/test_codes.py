@@ -155,7 +155,7 @@ def test_the_type_of_a_variable_stays(reg: Register) -> None:
         ("country", "iso_2,name\nNOR,Norway\n", [(2, "'NOR' is not a code of two letters")]),
     ],
 )
-def test_a_wrong_row_is_told_by_its_line(kind: str, text: str, expected: list[tuple[int, str]]) -> None:
+def test_a_wrong_row_is_reported_with_its_line(kind: str, text: str, expected: list[tuple[int, str]]) -> None:
     reading = parse_codes(text.splitlines(keepends=True), KINDS[kind])
     assert [(p.line, p.text) for p in reading.problems] == expected
 
@@ -282,7 +282,7 @@ def _columns_of_files() -> set[str]:
 
 
 @pytest.mark.parametrize("kind", ["stat", "ident_type"])
-def test_a_code_that_is_a_column_of_import_files_is_left_out(reg: Register, kind: str) -> None:
+def test_a_code_that_is_a_column_of_import_files_is_skipped(reg: Register, kind: str) -> None:
     extra = ",type\n" if kind == "stat" else "\n"
     value = ",int\n" if kind == "stat" else "\n"
     wanted = [
@@ -315,7 +315,7 @@ def test_plain_sql_cannot_make_a_code_that_is_a_column_of_import_files(
         reg.conn.execute(f"update register.{table} set enabled = true where code = 'valid_from'")
 
 
-def test_an_identifier_whose_prefixed_column_is_a_statistic_is_left_out(reg: Register) -> None:
+def test_an_identifier_whose_prefixed_column_is_a_statistic_is_skipped(reg: Register) -> None:
     load(reg, "stat", "code,name,type\ninfluencing_x,X,int\n")
     assert problems(load(reg, "ident_type", "code,name\nx,X\n")) == [
         (2, "x cannot be a code: the column influencing_x of import files is for the statistic influencing_x")

@@ -162,7 +162,7 @@ def test_the_database_refuses_a_login_without_the_role(reg_db: RegisterDatabase,
         reg_db.conn.execute(f"drop role {name}")
 
 
-def test_a_broken_plugin_is_left_out(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_broken_plugin_is_skipped(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
     entries = (
         EntryPoint("broken", "no_such_module:PLUGIN", plugin.GROUP),
         EntryPoint("odd", "catchment_register.dashboard:overview", plugin.GROUP),

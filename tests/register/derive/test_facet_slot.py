@@ -9,7 +9,7 @@ from tests.fixtures.register_driver import Register
 LARGEST = 2**31 - 1
 
 
-def test_slots_are_the_same_for_ever(reg: Register) -> None:
+def test_slots_never_change(reg: Register) -> None:
     full = reg.value("select register.facet_slot('legal_unit', 1, 2, 3, 4, 5, 6, 7, 8)")
     empty = reg.value("select register.facet_slot('enterprise', null, null, null, null, null, null, null, null)")
     assert (full, empty) == (2492, 5048)

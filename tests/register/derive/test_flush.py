@@ -95,7 +95,7 @@ def test_differences_go_when_every_report_has_them(units: Register) -> None:
     assert {c[1] for c in changes(units) if c[0] == "establishment"} == {units.unit_id("e2")}
 
 
-def test_a_large_share_of_changes_has_the_reports_made_anew(units: Register) -> None:
+def test_a_large_share_of_changes_has_the_reports_rebuilt(units: Register) -> None:
     units.conn.execute("update register.settings set rebuild_share = 0.05")
     units.stat("e1", "employees", 3, "2020-01-01")
     derive(units)

@@ -1,4 +1,4 @@
-"""What is derived anew after an edit: the unit, and whatever is made from it, upwards."""
+"""What is derived again after an edit: the unit, and whatever is made from it, upwards."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SHORT_NAME = "update register.enterprise set short_name = 'x' where id = %s"
 
 
 def effective(reg: Register) -> dict[str, set[int]]:
-    """What the last round derived anew."""
+    """What the last round derived."""
     row = reg.rows(
         "select register.id_array(effective_establishment_ids) as establishment,"
         " register.id_array(effective_legal_unit_ids) as legal_unit,"

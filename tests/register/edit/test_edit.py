@@ -167,7 +167,7 @@ def test_a_unit_is_found_by_what_people_write(reg: Register, text: str) -> None:
     ]
 
 
-def test_a_unit_that_is_not_told_clearly_is_refused(reg: Register) -> None:
+def test_an_ambiguous_unit_is_refused(reg: Register) -> None:
     reg.lu("1", "2020-01-01")
     reg.lu(
         "2",

@@ -36,7 +36,7 @@ def primaries(reg: Register, owner: str) -> list[tuple[str, int, bool]]:
     return [(r["ident"], r["valid_from"].year, r["primary_for_legal_unit"]) for r in found]
 
 
-def test_a_new_legal_unit_is_primary_in_an_enterprise_of_its_own(reg: Register) -> None:
+def test_a_new_legal_unit_is_primary_in_a_new_enterprise(reg: Register) -> None:
     reg.import_rows("legal_unit", [{"tax_ident": n, "name": n} for n in "12"], **FROM)
     assert reg.enterprise_of("1") != reg.enterprise_of("2")
     assert reg.value("select bool_and(primary_for_enterprise) from register.legal_unit")
@@ -193,7 +193,7 @@ def test_the_only_one_that_remains_becomes_primary(reg: Register) -> None:
     reg.check()
 
 
-def test_when_several_remain_somebody_has_to_choose(reg: Register) -> None:
+def test_when_several_remain_a_user_has_to_choose(reg: Register) -> None:
     reg.lu("1", "2020-01-01")
     home = reg.enterprise_of("1")
     for ident in "23":

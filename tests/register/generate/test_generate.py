@@ -246,7 +246,7 @@ def test_a_run_that_breaks_leaves_no_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["README.txt", "legal_units.csv"])
-def test_files_that_somebody_else_made_are_not_replaced(tmp_path: Path, name: str) -> None:
+def test_files_that_another_program_made_are_not_replaced(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_text("important")
     with pytest.raises(SettingRefused, match=name):
         write_register(Plan(legal_units=10), tmp_path)

@@ -87,7 +87,7 @@ def test_there_are_ten_definitions(reg: Register) -> None:
     }
 
 
-def test_a_definition_may_have_a_mapping_of_its_own(reg: Register) -> None:
+def test_a_definition_may_have_its_own_mapping(reg: Register) -> None:
     definition = reg.value("select id from register.import_definition where slug = 'legal_unit_job_dates'")
     reg.insert("import_mapping", definition_id=definition, column_name="tax_ident", input_column="orgnr")
     reg.insert("import_mapping", definition_id=definition, column_name="status_code", value="passive")

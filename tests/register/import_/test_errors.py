@@ -324,7 +324,7 @@ def test_a_row_with_a_wrong_identifier_is_a_row_of_its_unit(
     assert set(errors[1].values()) == {once if dated == "by its job" else together}
 
 
-def test_problems_are_told_by_the_columns_of_the_file(reg: Register) -> None:
+def test_problems_are_reported_by_the_columns_of_the_file(reg: Register) -> None:
     mapping = Mapping("test", {"tax_ident": "orgnr", "name": "navn", "sector_code": "sektor"}, {"status_code": "x"})
     job = reg.import_rows("legal_unit", [{"orgnr": "1", "navn": "", "sektor": "y"}], mapping=mapping, **FROM)
     assert reg.import_errors(job) == {1: {"navn": "a name is needed"}}

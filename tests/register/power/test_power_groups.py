@@ -114,7 +114,7 @@ def test_of_several_tops_the_one_with_most_below_it_is_the_root(units: Register)
     assert_right(units)
 
 
-def test_a_root_that_somebody_chose_stays(units: Register) -> None:
+def test_a_root_that_a_user_chose_stays(units: Register) -> None:
     relate(units, "ac", "bc", "bd")
     derive(units)
     choose_root(units, "a")
@@ -228,7 +228,7 @@ def test_a_group_that_splits_stays_with_the_larger_part(units: Register) -> None
     assert_right(units)
 
 
-def test_a_group_that_somebody_named_stays_without_units(units: Register) -> None:
+def test_a_group_that_a_user_named_stays_without_units(units: Register) -> None:
     relate(units, "ab")
     derive(units)
     group = only_group(units)
@@ -258,7 +258,7 @@ def test_deriving_everything_keeps_groups_as_they_are(units: Register) -> None:
     assert after == before
 
 
-def test_what_derivation_writes_about_groups_is_no_change_of_its_own(units: Register) -> None:
+def test_what_derivation_writes_about_groups_is_no_further_change(units: Register) -> None:
     relate(units, "ab", "ba")
     derive(units)
     assert units.log() == []
@@ -365,7 +365,7 @@ def test_the_root_is_a_unit_of_the_group_at_the_time(units: Register) -> None:
 
 
 @pytest.mark.long
-def test_many_units_that_change_on_days_of_their_own_cut_their_group_once_each(reg: Register) -> None:
+def test_many_units_that_change_on_different_days_cut_their_group_once_each(reg: Register) -> None:
     without_reports(reg)
     reg.lu("top", "2020-01-01")
     for n in range(60):

@@ -35,7 +35,7 @@ def test_history_reaches_a_hundred_years_back_at_most(reg: Register) -> None:
     assert reg.rows("select * from register.check_register(false)") == []
 
 
-def test_the_period_after_a_change_is_told_anew_too(reg: Register) -> None:
+def test_the_period_after_a_change_is_counted_again_too(reg: Register) -> None:
     """Its units of before are those that changed."""
     reg.lu("1", "2023-01-01", "2024-06-01", name="A")
     reg.lu("1", "2024-06-01", name="B")
@@ -119,7 +119,7 @@ def test_today_may_go_back(reg: Register) -> None:
     assert_agreement(reg)
 
 
-def test_reports_asked_for_by_hand_are_made_anew_as_a_whole(reg: Register) -> None:
+def test_reports_requested_by_hand_are_rebuilt_as_a_whole(reg: Register) -> None:
     reg.lu("1", "2025-12-20", employees=3)
     reg.derive()
     reg.conn.execute("delete from register.statistical_history_row where unit_type = 'legal_unit'")

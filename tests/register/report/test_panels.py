@@ -21,7 +21,7 @@ def test_every_measure_has_a_scale_and_words() -> None:
     assert len(set(words)) == len(words)
 
 
-def test_stock_flows_and_sums_are_on_scales_of_their_own() -> None:
+def test_stock_flows_and_sums_are_on_separate_scales() -> None:
     series = {name: [1.0] for name in ("births", "countable_count", "employees", "deaths", "turn_over")}
     assert {scale: list(lines) for scale, lines in panels(series, "year-month").items()} == {
         "Units at the end of the month": ["counted"],

@@ -72,11 +72,11 @@ def test_reports_that_a_broken_round_did_not_reach_catch_up(filled: Register, ta
     assert filled.value("select count(*) from register.statistical_unit_change") == 0
     assert wrong_reports(filled) == []
     filled.check()
-    made_anew = filled.rows(
+    reports = filled.rows(
         "select info from worker.tasks where command = 'derive_reports' and state = 'completed'"
         " order by id desc limit 1"
     )
-    assert made_anew[0]["info"]["rebuilt"] is None, "by differences"
+    assert reports[0]["info"]["rebuilt"] is None, "by differences"
 
 
 @pytest.mark.long
@@ -122,7 +122,7 @@ def test_holders_of_the_smallest_value_are_counted(reg: Register) -> None:
 
 
 def test_facets_are_shared_out_by_their_key(filled: Register) -> None:
-    """Among children of a large round, made anew as well as by differences; here everything is large."""
+    """Among children of a large round, rebuilt as well as updated by differences; here everything is large."""
     plan = files("catchment_register").joinpath("sql/functions/report/plan_periods.sql").read_text("utf-8")
     small, replaced = re.subn(r"(c_(?:facets|changes) +constant integer :=) \d+", r"\1 1", plan)
     assert replaced == 2

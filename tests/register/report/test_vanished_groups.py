@@ -12,7 +12,7 @@ from tests.register.agreement import assert_agreement
 
 @pytest.fixture
 def groups(reg: Register) -> Register:
-    """Five units in one facet, and one in another; from here on reports are never made anew."""
+    """Five units in one facet, and one in another; from here on reports are never rebuilt."""
     for ident, employees in (("1", 1), ("2", 1), ("3", 5), ("4", 9), ("5", 9)):
         reg.lu(ident, "2025-12-01", region="03.01", activity="A.01.1", employees=employees)
     reg.lu("6", "2025-12-01", region="11.03", activity="A.01.1", employees=3)
@@ -65,7 +65,7 @@ def test_a_deleted_unit_leaves_every_report(groups: Register) -> None:
     assert_agreement(groups)
 
 
-def test_an_extreme_stands_while_somebody_holds_it(groups: Register) -> None:
+def test_an_extreme_stands_while_a_unit_holds_it(groups: Register) -> None:
     employ(groups, "1", 4)
     employ(groups, "4", 4)
     groups.derive()

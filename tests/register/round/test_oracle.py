@@ -21,7 +21,7 @@ from tests.register.agreement import assert_agreement
 from tests.register.random_edits import BEGINNING, NOT_KEPT, Edit, Editor, edits
 
 STEPS = st.lists(st.lists(edits, min_size=1, max_size=6), min_size=1, max_size=4)
-# Reports are made anew after every change, after large ones, and never.
+# Reports are rebuilt after every change, after large ones, and never.
 SHARES = st.sampled_from([0, 0.2, 1])
 QUIET = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.data_too_large]
 

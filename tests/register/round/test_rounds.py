@@ -96,7 +96,7 @@ def test_the_wait_is_never_longer_than_five_minutes(units: Register) -> None:
     assert retry_delay(units) <= timedelta(minutes=5)
 
 
-def test_after_a_success_the_count_begins_anew(units: Register) -> None:
+def test_after_a_success_the_count_is_reset(units: Register) -> None:
     break_stage(units, "derive_reports")
     drain(units)
     mend_stage(units, "derive_reports")
@@ -234,7 +234,7 @@ def test_reports_that_are_behind_get_a_round_without_units(units: Register) -> N
     assert rolled == [{"kind": "roll", "state": "done", "rebuild": True}]
 
 
-def test_a_code_that_got_another_place_has_the_reports_made_anew(units: Register) -> None:
+def test_a_code_that_got_another_place_has_the_reports_rebuilt(units: Register) -> None:
     units.details("1", "2020-01-01", region="11.03")
     derive(units)
     units.conn.execute("update register.settings set rebuild_share = 1")

@@ -120,7 +120,7 @@ def test_no_request_takes_a_period_that_limits_nothing(reg: Register) -> None:
     assert reg.rows("select command from worker.command_registry where merge ? 'valid_from'") == []
 
 
-def test_jobs_are_told_apart(reg: Register) -> None:
+def test_jobs_are_distinguished(reg: Register) -> None:
     for job in (1, 2, 1):
         reg.value("select worker.enqueue_import_job_process(%s)", job)
     assert payloads(reg, "import_job_process") == [{"job_id": 1}, {"job_id": 2}]

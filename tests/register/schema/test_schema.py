@@ -42,7 +42,7 @@ def test_the_committed_dump_is_what_is_installed(reg_db: RegisterDatabase) -> No
     assert dump(reg_db.dsn) == SCHEMA.read_text(encoding="utf-8"), "run: python -m tests.register.dump"
 
 
-def test_the_merge_of_slices_is_told_every_column(reg: Register) -> None:
+def test_the_merge_of_slices_gets_every_column(reg: Register) -> None:
     """A column that is neither a key nor data of its table would be lost when a slice is split."""
     for table in reg.rows("select * from register.temporal_table"):
         columns = reg.rows(
@@ -93,7 +93,7 @@ def test_rounds_never_interleave(reg: Register) -> None:
 def test_install_does_everything_and_then_nothing(empty: Connection[Any]) -> None:
     first = catchment_register.migrate(empty)
     assert list(first.applied) == [m.name for m in MIGRATIONS]
-    assert (first.routines_changed, first.derives_anew) == (True, False)
+    assert (first.routines_changed, first.requests_full_round) == (True, False)
     assert catchment_register.migrate(empty) == RegisterUpgrade((), False, None, "register_owner", True)
     catchment_register.check_version(empty)
     assert empty.execute("select count(*) from worker.tasks").fetchone() == (0,)
@@ -111,8 +111,8 @@ def test_an_upgrade_of_the_engine_gives_rights_back(reg_db: RegisterDatabase) ->
 
 def test_new_rules_of_derivation_ask_for_a_full_round_once(reg_db: RegisterDatabase) -> None:
     reg_db.conn.execute("update register.version set derivation = %s", [DERIVATION - 1])
-    assert catchment_register.migrate(reg_db.conn).derives_anew
-    assert not catchment_register.migrate(reg_db.conn).derives_anew
+    assert catchment_register.migrate(reg_db.conn).requests_full_round
+    assert not catchment_register.migrate(reg_db.conn).requests_full_round
     tasks = reg_db.rows("select command, payload from worker.tasks")
     assert tasks == [{"command": "collect_changes", "payload": {"scope": "all"}}]
 

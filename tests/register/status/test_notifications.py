@@ -18,7 +18,7 @@ def told(reg: RegisterDatabase, work: str) -> list[dict[str, Any]]:
     return [json.loads(n.payload) for n in heard]
 
 
-def test_a_stage_is_told_when_it_is_claimed_and_idleness_when_all_is_done(reg_db: RegisterDatabase) -> None:
+def test_a_stage_is_notified_when_it_is_claimed_and_idleness_when_all_is_done(reg_db: RegisterDatabase) -> None:
     reg_db.lu("1", "2025-01-01")
     heard = told(reg_db, "call worker.drain('analytics')")
     units = [n["status"] for n in heard if n["type"] == "is_deriving_statistical_units"]
@@ -30,7 +30,7 @@ def test_a_stage_is_told_when_it_is_claimed_and_idleness_when_all_is_done(reg_db
     assert {n["type"] for n in heard} >= {"is_importing", "pipeline_progress"}
 
 
-def test_the_start_is_told_before_the_work_is_done(reg_db: RegisterDatabase) -> None:
+def test_the_start_is_notified_before_the_work_is_done(reg_db: RegisterDatabase) -> None:
     """It is committed with the claim, while the handler still runs."""
     reg_db.lu("1", "2025-01-01")
     reg_db.conn.execute(

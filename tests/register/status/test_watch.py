@@ -62,7 +62,7 @@ def test_a_job_behind_a_review_ends_the_wait(reg_db: RegisterDatabase) -> None:
     assert seen[-1] == Event("import", 100, "finished", True)
 
 
-def test_a_round_that_broke_is_told_with_its_reason_and_the_next_try(reg_db: RegisterDatabase) -> None:
+def test_a_broken_round_is_reported_with_its_reason_and_the_next_attempt(reg_db: RegisterDatabase) -> None:
     reg_db.conn.execute("update register.settings set batch_enterprises = 1")
     with reg_db.conn.transaction():
         reg_db.lu("1", "2020-01-01")
@@ -80,7 +80,7 @@ def test_a_round_that_broke_is_told_with_its_reason_and_the_next_try(reg_db: Reg
     assert find_failure(reg_db.conn) is None
 
 
-def test_a_collection_that_failed_without_a_round_is_told(reg_db: RegisterDatabase) -> None:
+def test_a_collection_that_failed_without_a_round_is_reported(reg_db: RegisterDatabase) -> None:
     reg_db.lu("1", "2020-01-01")
     break_stage(reg_db, "collect_changes")
     reg_db.conn.execute("call worker.drain('analytics')")

@@ -63,7 +63,7 @@ def test_rows_are_read(tmp_path: Path, content: bytes, expected: object) -> None
     ],
     ids=lambda value: value[:40],
 )
-def test_a_broken_row_is_told_and_the_next_ones_are_read(tmp_path: Path, broken: bytes, says: str) -> None:
+def test_a_broken_row_is_reported_and_the_next_ones_are_read(tmp_path: Path, broken: bytes, says: str) -> None:
     for after in (b"8,9", b'"8","9"'):
         content = b"a,b\n5,6\n" + broken + b"\n" + after + b"\n" + after + b"\n"
         assert read(tmp_path, content) == [(1, ["5", "6"]), (2, says), (3, ["8", "9"]), (4, ["8", "9"])]
@@ -208,7 +208,7 @@ def test_every_ready_made_mapping_names_columns_of_ours() -> None:
         ("columns = 1", "is not a table"),
     ],
 )
-def test_a_mapping_that_is_none_is_refused(text: str, says: str) -> None:
+def test_an_invalid_mapping_is_refused(text: str, says: str) -> None:
     with pytest.raises(MappingRefused, match=says):
         parse_mapping(text, "m")
 
