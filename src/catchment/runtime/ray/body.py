@@ -7,6 +7,7 @@ end. Whatever the handler raises is part of the answer; an exception here is one
 from __future__ import annotations
 
 import functools
+import importlib
 import json
 import os
 import socket
@@ -28,7 +29,7 @@ def run(call: str) -> Generator[str]:
     if request["log"] is not None:
         _log(*request["log"])
     said: SimpleQueue[dict[str, Any]] = SimpleQueue()
-    yield json.dumps({"started": {"host": socket.gethostname(), "pid": os.getpid()}})
+    yield json.dumps({"started": {"host": socket.gethostname(), "pid": os.getpid(), "node": _node()}})
     threading.Thread(target=_work, args=(request, said.put), name="catchment-ray", daemon=True).start()
     while True:
         try:
@@ -66,6 +67,12 @@ def _unknown(path: str) -> dict[str, Any] | None:
         )
         return {"error": describe_error(error)}
     return None
+
+
+def _node() -> str:
+    """The id of this node."""
+    # Not at the top: the worker imports this module's function by name, and never Ray.
+    return importlib.import_module("ray").get_runtime_context().get_node_id()
 
 
 @functools.cache

@@ -22,6 +22,7 @@ from typing import Any
 
 from catchment.runtime.process_child import die_with
 from catchment.runtime.ray import body
+from catchment.runtime.ray.suspects import Suspects
 
 # Ray is imported by ``main``, and its types are not complete.
 Ray = Any
@@ -113,7 +114,7 @@ async def _serve(ray: Ray, line: socket.socket, options: dict[str, Any]) -> None
     reader, writer = await asyncio.open_connection(sock=line, limit=LONGEST_LINE)
     calls = _Calls(ray, writer, options["beat"])
     writer.write(_frame({"ready": True}))
-    looking = [asyncio.create_task(calls.beat()), asyncio.create_task(_watch(ray))]
+    looking = [asyncio.create_task(calls.beat()), asyncio.create_task(_watch(ray, calls))]
     with suppress(ConnectionError):
         while text := await reader.readline():
             calls.take(json.loads(text))
@@ -121,7 +122,7 @@ async def _serve(ray: Ray, line: socket.socket, options: dict[str, Any]) -> None
         task.cancel()
 
 
-async def _watch(ray: Ray) -> None:
+async def _watch(ray: Ray, calls: _Calls) -> None:
     """End this process when its place in the cluster is lost: Ray would wait for it forever.
 
     The question has Ray end this process itself if a head that was started again answers it."""
@@ -129,7 +130,7 @@ async def _watch(ray: Ray) -> None:
     while True:
         await asyncio.sleep(LOOK_SECONDS)
         with suppress(Exception):  # no answer: it is asked again
-            nodes = await asyncio.to_thread(ray.nodes)
+            calls.nodes = nodes = await asyncio.to_thread(ray.nodes)
             if not any(node["NodeID"] == place and node["Alive"] for node in nodes):
                 os._exit(1)
 
@@ -144,6 +145,8 @@ class _Calls:
         self._body = ray.remote(body.run)
         self._running: dict[str, asyncio.Task[None]] = {}
         self._cancelled: dict[str, asyncio.Event] = {}
+        self._suspects = Suspects(beat)
+        self.nodes: list[dict[str, Any]] = []
 
     def take(self, request: dict[str, Any]) -> None:
         """Start a call, or end one."""
@@ -152,6 +155,7 @@ class _Calls:
             self._cancelled[token] = asyncio.Event()
             self._running[token] = asyncio.create_task(self._run(token, request))
         elif (cancelled := self._cancelled.get(token)) is not None:
+            self._suspects.cancelled(token)
             cancelled.set()
 
     async def beat(self) -> None:
@@ -164,12 +168,16 @@ class _Calls:
         cancelling: asyncio.Task[None] | None = None
         has_ended = False
         try:
+            where = self._suspects.avoided(self.nodes, request["resources"])
             # In a thread: it waits for the head, which may be gone.
-            stream = await asyncio.to_thread(self._submit, request)
+            stream = await asyncio.to_thread(self._submit, request, where)
             cancelling = asyncio.create_task(self._cancel(self._cancelled[token], stream))
             async for ref in stream:
                 said = json.loads(await ref)
                 has_ended = "answer" in said
+                if "started" in said:
+                    self._suspects.started(token, said["started"]["node"])
+                self._suspects.heard(token)
                 self._say(token, said)
             if not has_ended:
                 self._say(token, {"gone": "process", "message": "it ended without an answer"})
@@ -178,11 +186,14 @@ class _Calls:
                 self._say(token, {"gone": self._kind(token, error), "message": _text(error)})
         finally:
             del self._running[token], self._cancelled[token]
+            self._suspects.ended(token)
             if cancelling is not None:
                 cancelling.cancel()
 
-    def _submit(self, request: dict[str, Any]) -> Any:
+    def _submit(self, request: dict[str, Any], where: dict[str, str]) -> Any:
         options = {name: value for name, value in request["resources"].items() if value is not None}
+        if where:
+            options["label_selector"] = where
         call = json.dumps({**request["call"], "beat": self._beat})
         return self._body.options(num_returns="streaming", max_retries=0, name=request["name"], **options).remote(call)
 
