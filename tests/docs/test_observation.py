@@ -28,7 +28,7 @@ def rows(page: str) -> Iterator[list[str]]:
 def emitted() -> dict[str, set[str]]:
     """The events in the code, each with all fields that it may have."""
     found: dict[str, set[str]] = {}
-    for path in sorted(RUNTIME.glob("*.py")):
+    for path in sorted(RUNTIME.rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "emit":
                 name = node.args[0]

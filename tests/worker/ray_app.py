@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import time
 from typing import Any, Literal
@@ -95,3 +96,11 @@ def _nested(depth: int) -> list[Any]:
 @app.command(executor="ray")
 def echo(text: str) -> str:
     return text
+
+
+@app.command(executor="ray")
+def speak(text: str) -> int:
+    """Prints, with a colour, and logs."""
+    print(f"\x1b[31m{text}\x1b[0m", flush=True)
+    logging.getLogger("shop.mail").warning("logged %s", text, extra={"length": len(text)})
+    return os.getpid()

@@ -23,7 +23,7 @@ from tests.lake.tasks.crew import LakeCrew
 from tests.worker import probe
 from tests.worker.crew import Crew, is_alive
 from tests.worker.probe import Records
-from tests.worker.ray_app import app, break_down, echo, heavy, linger, misbehave, on_a_gpu, overstay, place
+from tests.worker.ray_app import app, break_down, echo, heavy, linger, misbehave, on_a_gpu, overstay, place, speak
 
 pytestmark = [needs_ray, pytest.mark.timeout(900)]
 APP = "tests.worker.ray_app:app"
@@ -96,6 +96,24 @@ def test_what_a_body_raises_and_how_its_process_ends_is_stored(rays: Crew) -> No
     failure = _failure(rays, break_down, how="exit")
     assert failure.kind == "ray"
     assert "the process of the body has ended" in failure.message
+
+
+def test_what_a_body_prints_and_logs_is_an_event_of_its_worker(rays: Crew) -> None:
+    task = rays.enqueue(speak, text="aloud {")
+    pid = _result(rays, task)
+
+    def spoken(event: str, text: str) -> list[dict[str, Any]]:
+        return [line for line in rays.logged(event) if text in line["message"]]
+
+    wait_until(lambda: spoken("ray.output", "aloud {") and spoken("log", "logged aloud {"), seconds=MINUTES)
+    (printed,) = spoken("ray.output", "aloud {")
+    assert (printed["output"], printed["pid"], printed["source"]) == ("aloud {", pid, "speak")
+    (logged,) = spoken("log", "logged aloud {")
+    expected = {"level": "warning", "logger": "shop.mail", "task_id": task, "command": "speak", "length": 7}
+    assert {name: logged[name] for name in expected} == expected
+    for log in rays.logs.glob("worker-*.log"):
+        *lines, _ = log.read_text().split("\n")
+        assert [line for line in lines if not line.startswith("{")] == []
 
 
 @pytest.mark.long

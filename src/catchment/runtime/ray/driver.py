@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib
+import io
 import json
 import logging
 import os
@@ -18,7 +19,7 @@ import socket
 import sys
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import Any, cast
 
 from catchment.runtime.process_child import die_with
 from catchment.runtime.ray import body
@@ -35,6 +36,8 @@ LOOK_SECONDS = 5.0
 def main() -> None:
     number, worker = int(sys.argv[1]), int(sys.argv[2])
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # The worker reads each line that Ray prints when it is printed.
+    cast("io.TextIOWrapper", sys.stdout).reconfigure(line_buffering=True)
     die_with(worker)
     with socket.socket(fileno=number) as line:
         options = json.loads(sys.argv[3])

@@ -20,6 +20,7 @@ from typing import Any
 
 from catchment.extras import RAY
 from catchment.runtime.log import FORMAT_VARIABLE, LEVEL_VARIABLE
+from catchment.runtime.ray import output
 from catchment.runtime.ray.settings import RaySettings
 from catchment.runtime.ray.waiting import Heard
 from catchment.task import tracing
@@ -77,6 +78,7 @@ def call_of(
     set_up: str | None = None,
 ) -> dict[str, Any]:
     """A call of the command at ``path``, or of a ``function`` that takes a text and reports its progress."""
+    # As JSON, whatever the format of the worker, which reads the lines: see ``output``.
     has_log = FORMAT_VARIABLE in os.environ
     return {
         "path": path,
@@ -86,7 +88,7 @@ def call_of(
         "set_up": set_up,
         "task": task_fields(),
         "trace": tracing.current_trace(),
-        "log": [os.environ[FORMAT_VARIABLE], os.environ.get(LEVEL_VARIABLE, "info")] if has_log else None,
+        "log": ["json", os.environ.get(LEVEL_VARIABLE, "info")] if has_log else None,
     }
 
 
@@ -177,13 +179,23 @@ class _Driver:
         path = os.pathsep.join(path or os.getcwd() for path in sys.path)
         number = str(self._theirs.fileno())
         try:
-            return subprocess.Popen(  # noqa: S603 - our own command line
+            child = subprocess.Popen(  # noqa: S603 - our own command line
                 [sys.executable, "-m", DRIVER, number, str(os.getpid()), json.dumps(self._settings.to_driver())],
                 pass_fds=[self._theirs.fileno()],
-                env={**os.environ, "PYTHONPATH": path, "RAY_USAGE_STATS_ENABLED": "0"},
+                env={
+                    **output.DEFAULTS,
+                    **os.environ,
+                    **output.VARIABLES,
+                    "PYTHONPATH": path,
+                    "RAY_USAGE_STATS_ENABLED": "0",
+                },
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
             )
         finally:
             self._theirs.close()
+        threading.Thread(target=output.log, args=(child.stdout,), name="catchment-ray-output", daemon=True).start()
+        return child
 
     def _hear(self, said: dict[str, Any]) -> None:
         token = said.get("token")
