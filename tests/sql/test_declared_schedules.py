@@ -238,7 +238,7 @@ def test_doctor_and_the_list_know_broken_ones(fleet: Engine, columns: dict[str, 
     ((level, finding),) = _doctor(fleet)
     assert level == "error"
     assert says in finding
-    assert says.removeprefix("cannot fire: ") in fleet.value("select trouble from worker.schedule_figures()")
+    assert says.removeprefix("cannot fire: ") in fleet.value("select problem from worker.schedule_figures()")
 
 
 def test_workers_that_start_at_once_do_not_disturb_each_other(committed: Engine, connect: Connect) -> None:
