@@ -64,9 +64,10 @@ def test_a_line_of_a_body_is_an_event_with_its_source_and_without_colours(
 
 
 def test_a_line_of_ray_itself_is_an_event_with_its_text(written: tuple[logging.Handler, io.StringIO]) -> None:
-    (one,) = _json(written, "(raylet) the node has little memory")
-    assert (one["event"], one["output"]) == ("ray.output", "(raylet) the node has little memory")
-    assert (one["source"], one["pid"]) == (None, None)
+    lines = ["(raylet) the node has little memory", '  File "driver.py", line 3']
+    for line, said in zip(lines, _json(written, *lines, " "), strict=True):
+        assert (said["event"], said["output"]) == ("ray.output", line)
+        assert (said["source"], said["pid"]) == (None, None)
 
 
 def test_what_a_body_logs_keeps_its_logger_level_time_and_task(written: tuple[logging.Handler, io.StringIO]) -> None:

@@ -33,7 +33,7 @@ def log(stream: IO[bytes]) -> None:
         while line := stream.readline(LONGEST_LINE):
             # A line that the logging of the app fails for must not end this: the driver would block.
             with suppress(Exception):
-                _log(events, _COLOUR.sub("", line.decode(errors="replace")).strip())
+                _log(events, _COLOUR.sub("", line.decode(errors="replace")).rstrip())
 
 
 def _log(events: Events, line: str) -> None:
