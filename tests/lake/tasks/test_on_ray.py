@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -24,6 +25,7 @@ from tests.worker.crew import is_alive
 pytestmark = [needs_ray, pytest.mark.long, pytest.mark.timeout(1200)]
 APP = "tests.lake.tasks.ray_app:app"
 MINUTES = 500
+SLOTS = 3
 
 
 @dataclass
@@ -52,7 +54,7 @@ class Rays:
     def hire(self, **more: str) -> WorkerProcess:
         settings = {
             **ray_settings(self.cluster),
-            "CATCHMENT_MAX_CONCURRENT_TASKS": "3",
+            "CATCHMENT_MAX_CONCURRENT_TASKS": str(SLOTS),
             "CATCHMENT_LAKE_RAY_MEMORY": "300MB",
             "CATCHMENT_PARALLEL_MIN_BUCKETS": "4",
             "CATCHMENT_PARALLEL_BUCKETS_PER_WORKER": "1",
@@ -66,10 +68,11 @@ class Rays:
 
     @contextmanager
     def held(self, where: str) -> Iterator[int]:
-        """Bodies wait inside, before or after they compute; gives the refresh when one does."""
+        """Bodies wait inside, before or after they compute; gives the refresh when one does and all slots are taken."""
         hold = self.folder / f"hold-{where}"
         hold.touch()
         refresh_id = self.crew.request("dt")
+        wait_until(lambda: len(self.lines("starts")) == SLOTS, seconds=MINUTES)
         wait_until(lambda: self.lines("starts" if where == "before" else "computed"), seconds=MINUTES)
         try:
             yield refresh_id
@@ -79,12 +82,26 @@ class Rays:
     def body(self) -> int:
         return self.lines("starts")[0]
 
-    def end_well(self, refresh_id: int, *, clean: float = 120) -> dict[str, Any]:
+    def wait_restarted(self, fault: str) -> None:
+        """Wait until a body has started after a fault of this moment, and print how long that took."""
+        began = time.monotonic()
+        wait_until(lambda: len(self.lines("starts")) > SLOTS, seconds=MINUTES)
+        print(f"\n{fault}: a body has started again after {time.monotonic() - began:.1f} s")
+
+    def end_well(self, refresh_id: int, *, table: str = "dt", clean: float = 120) -> dict[str, Any]:
+        began = time.monotonic()
         row = self.crew.wait(refresh_id, seconds=MINUTES)
+        ended = time.monotonic() - began
         assert row["state"] == "SUCCEEDED", row
-        self.crew.case.check("dt")
+        self.crew.case.check(table)
         assert self.crew.publications(refresh_id) == 1
         self.crew.wait_clean(seconds=clean)
+        figures = row["figures"]
+        print(
+            f"published after another {ended:.1f} s: {figures.get('subtasks')} ranges,"
+            f" {figures.get('subtasks_on_ray')} on the cluster, {figures.get('splits')} again in halves,"
+            f" {len(self.lines('starts'))} bodies started"
+        )
         return row
 
 
@@ -110,6 +127,19 @@ def test_all_ranges_are_computed_on_the_cluster(rays: Rays) -> None:
     row = rays.end_well(rays.crew.request("dt"))
     assert row["figures"]["subtasks_on_ray"] == row["figures"]["subtasks"] == len(rays.lines("starts"))
     assert "not_on_ray" not in row["figures"]
+    # A table that does not say where: the worker computes it, until the lake says otherwise.
+    case = rays.crew.case
+    case.create(
+        "CREATE DYNAMIC TABLE plain TARGET_LAG = '1 day' REFRESH_MODE = INCREMENTAL PARALLEL_THRESHOLD = 2"
+        " AS SELECT k, min(v) AS m FROM source GROUP BY k"
+    )
+    rays.end_well(rays.crew.request("plain"), table="plain")
+    for executor in ("worker", "ray"):
+        case.pg("update lake.lake set executor = %s", executor)
+        with case.commit_lock():
+            case.sql("UPDATE source SET v = v - 1000 WHERE k % 2 = 0")
+        figures = rays.end_well(rays.crew.request("plain"), table="plain")["figures"]
+        assert (figures.get("subtasks_on_ray", 0) > 0) == (executor == "ray"), figures
 
 
 @pytest.mark.parametrize("where", ["before", "after"])
@@ -117,6 +147,7 @@ def test_the_process_of_a_body_is_killed(rays: Rays, where: str) -> None:
     rays.hire()
     with rays.held(where) as refresh_id:
         os.kill(rays.body(), signal.SIGKILL)
+        rays.wait_restarted(f"a body is killed {where} it computes")
     rays.end_well(refresh_id)
 
 
@@ -135,6 +166,7 @@ def test_the_driver_is_killed(rays: Rays, where: str) -> None:
     with rays.held(where) as refresh_id:
         (driver,) = drivers_of(worker.pid)
         os.kill(driver, signal.SIGKILL)
+        rays.wait_restarted(f"the driver is killed {where} a body computes")
     rays.end_well(refresh_id)
 
 
@@ -151,6 +183,7 @@ def test_the_node_is_killed(rays: Rays) -> None:
     with rays.held("after") as refresh_id:
         rays.cluster.add_node(cpus=3)
         node_of(rays, rays.body()).kill()
+        rays.wait_restarted("the node is killed")
     row = rays.end_well(refresh_id)
     assert row["figures"]["subtasks_on_ray"] > 0
 
@@ -161,9 +194,9 @@ def test_the_node_is_cut_off_and_comes_back(rays: Rays) -> None:
     rays.hire(CATCHMENT_LAKE_ARTIFACT_GRACE_SECONDS="40")
     with rays.held("before") as refresh_id:
         rays.cluster.add_node(cpus=3)
-        node, first = node_of(rays, rays.body()), len(rays.lines("starts"))
+        node = node_of(rays, rays.body())
         node.signal(signal.SIGSTOP)
-        wait_until(lambda: len(rays.lines("starts")) > first, seconds=MINUTES)
+        rays.wait_restarted("the node is stopped")
     node.signal(signal.SIGCONT)
     row = rays.end_well(refresh_id, clean=300)
     assert row["figures"]["subtasks_on_ray"] > 0
