@@ -3,7 +3,8 @@
 Each query is a dynamic table for each mode: refreshed fully, by changes, or as is chosen (``--modes``). In each round,
 a share of the rows of every table that grows with the scale is deleted, updated or inserted, at random positions. Then
 all tables of a mode are refreshed in one round of the lake, one after another in this process. Prints a table in
-Markdown: medians of all rounds, and full by incremental for each round.
+Markdown: medians of all rounds, and full by incremental for each round. With ``--processor``, times are the processor
+time of this process, without that of the database server: for a machine that is in use, and with one thread.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import argparse
 import os
 import sys
 import tempfile
+import time
 from collections import defaultdict
 from pathlib import Path
 from random import Random
@@ -41,6 +43,7 @@ def main() -> None:
     parser.add_argument("--modes", nargs="*", choices=MODES, default=MODES[:2])
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--memory", default="6GB")
+    parser.add_argument("--processor", action="store_true")
     options = parser.parse_args()
     wanted = [query for query in queries("tpch").values() if query.number in options.only]
     with tempfile.TemporaryDirectory(prefix="catchment-tpch-") as folder:
@@ -68,24 +71,33 @@ def _measure(lake: LakeBenchmark, case: LakeCase, wanted: list[Query], options: 
                 for statement in changes.statements(rows, options.share / 3):
                     case.sql(statement)
         for mode in options.modes:
-            taken = _refreshed(case, {query.number: _name(query.number, mode) for query in wanted})
+            names = {query.number: _name(query.number, mode) for query in wanted}
+            taken = _refreshed(case, names, by_processor=options.processor)
             for query, spent in taken.items() if number else ():
                 times[query, mode].append(spent)
     return times
 
 
-def _refreshed(case: LakeCase, names: dict[int, str]) -> dict[int, float]:
+def _refreshed(case: LakeCase, names: dict[int, str], *, by_processor: bool) -> dict[int, float]:
     """Refresh these tables in one round; returns the milliseconds of each."""
+    clock: dict[str, float] = {}
+    last = [time.process_time()]
+
+    def note(name: str) -> None:
+        clock[name] = (time.process_time() - last[0]) * 1000
+        last[0] = time.process_time()
+
     round_id = case.control.request_round([case.find(name) for name in names.values()])
     ((refresh_id,),) = case.pg("select min(id) from lake.refresh where round_id = %s", round_id)
-    case.finish_round(refresh_id)
+    case.finish_round(refresh_id, between=note)
     taken: dict[int, float] = {}
     for number, name in names.items():
         ((row,),) = case.pg(
             "select to_jsonb(r) from lake.refresh as r where round_id = %s and dt_id = %s", round_id, case.find(name)
         )
         figures = row["figures"]
-        taken[number] = sum(figures.get(part) or 0 for part in ("plan_ms", "compute_ms", "publish_ms"))
+        by_clock = sum(figures.get(part) or 0 for part in ("plan_ms", "compute_ms", "publish_ms"))
+        taken[number] = clock[name] if by_processor else by_clock
         shown = f"{row['action']} {row['reason'] or ''} {figures.get('strategy') or ''}"
         print(f"{name} {taken[number]:.0f} ms {shown}", file=sys.stderr, flush=True)
     return taken
