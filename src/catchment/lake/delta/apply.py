@@ -12,11 +12,12 @@ changes do not belong together, and then the table is computed as a whole.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 from sqlglot import exp
 
 from catchment.lake.delta.compile import state_values, stored_layout, stored_rows
+from catchment.lake.delta.near import NONE, Reached
 from catchment.lake.delta.plan import Plan
 from catchment.lake.delta.states import ROWS, States
 from catchment.lake.delta.terms import Step, signed_terms
@@ -38,11 +39,16 @@ from catchment.lake.query.trees import (
 
 
 def delta_steps(
-    plan: Plan, changed: frozenset[int], *, buckets: int, storage: Collection[int] | None = None
+    plan: Plan,
+    changed: frozenset[int],
+    *,
+    buckets: int,
+    storage: Collection[int] | None = None,
+    reached: Mapping[int, Reached] = NONE,
 ) -> list[Step]:
-    """The steps that end in ``gone`` and ``added``, for a plan with the strategy delta."""
+    """The steps that end in ``gone`` and ``added``, for a plan with the strategy delta. ``reached`` as in ``near``."""
     states = _states(plan)
-    shared, change = _change(plan, states, changed)
+    shared, change = _change(plan, states, changed, reached)
     return [
         *shared,
         Step("dagg", text(change)),
@@ -73,7 +79,9 @@ def _states(plan: Plan) -> States:
     return plan.states
 
 
-def _change(plan: Plan, states: States, changed: frozenset[int]) -> tuple[list[Step], exp.Query]:
+def _change(
+    plan: Plan, states: States, changed: frozenset[int], reached: Mapping[int, Reached]
+) -> tuple[list[Step], exp.Query]:
     block, types = plan.parts[0].block, plan.layout.key_types(1)
     keys = [
         named(cast(key.copy(), kind), f"k{i + 1}") for i, (key, kind) in enumerate(zip(block.key, types, strict=True))
@@ -82,7 +90,7 @@ def _change(plan: Plan, states: States, changed: frozenset[int]) -> tuple[list[S
     for figure in states.figures:
         arguments.setdefault(text(figure.argument), f"x{len(arguments) + 1}")
     values = [named(_argument(states, name), alias) for name, alias in arguments.items()]
-    shared, terms = signed_terms(block, changed, [*keys, *values])
+    shared, terms = signed_terms(block, changed, [*keys, *values], reached)
     names = [f"k{i + 1}" for i in range(len(keys))]
     figures = [cast(exp.Sum(this=column(WEIGHT)), "BIGINT")]
     figures += [figure.change(arguments[text(figure.argument)], WEIGHT) for figure in states.figures]

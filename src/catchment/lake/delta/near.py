@@ -17,12 +17,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from sqlglot import exp
 
 from catchment.lake.delta.joins import DeltaName, inner_term, is_clock
 from catchment.lake.delta.paths import Path, distinct_values, find_path, rows_of, tied_columns
-from catchment.lake.delta.relation import Block, Source, is_changed
+from catchment.lake.delta.relation import Block, Source, Table, is_changed
 from catchment.lake.delta.render import Renderer
 from catchment.lake.query.trees import (
     add_where,
@@ -35,6 +36,7 @@ from catchment.lake.query.trees import (
     owners,
     query_as,
     select,
+    table_as,
     text,
     union_all,
     where_of,
@@ -43,8 +45,22 @@ from catchment.lake.query.trees import (
 MANY_ROWS = 20_000
 """A source with fewer rows is scanned faster than a statement is planned."""
 
+MANY_READERS = 3
+"""Terms that read a source with fewer rows, from which on a copy pays."""
+
 FEW_VALUES = 100
 """Sources that are tied by fewer values are not narrowed along them: one changed row meets a large part."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """Rows of a table as it is now, in the table or view ``name``: all that terms of these changed tables can meet."""
+
+    name: str
+    changed: frozenset[int]
+
+
+NONE: Mapping[int, Reached] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -61,8 +77,9 @@ class Near:
         return self.of.get(index, {})
 
 
-def find_near(block: Block, renderer: Renderer, delta: DeltaName) -> Near:
-    """The order of the terms of an inner join of tables, and what they share."""
+def find_near(block: Block, renderer: Renderer, delta: DeltaName, reached: Mapping[int, Reached] = NONE) -> Near:
+    """The order of the terms of an inner join of tables, and what they share. ``reached``: what was found of tables, by
+    their number, before."""
     places = range(len(block.sources))
     if any(map(is_clock, block.sources)):  # its term is another one, and it comes in the order of the text
         return Near(list(places))
@@ -71,11 +88,21 @@ def find_near(block: Block, renderer: Renderer, delta: DeltaName) -> Near:
     moving = [place for place in order if is_changed(block.sources[place].relation, renderer.changed)]
     for place in order:
         source = block.sources[place]
-        if rows_of(source.relation) < MANY_ROWS:
-            break
+        found = _reached(source, reached)
+        for term in moving if found is not None else ():
+            if term != place and _covers(found, block.sources[term]):
+                near.of.setdefault(term, {})[source.alias] = found.name  # type: ignore[union-attr]
+    for place in order:
+        source = block.sources[place]
         readers = [term for term in moving if term != place]
-        wanted = {term: needed for term in readers if (needed := _wanted(block, source, term, renderer, delta, near))}
-        if len(wanted) < 2:
+        if rows_of(source.relation) < MANY_ROWS:
+            if len(readers) >= MANY_READERS:
+                _copy(block, place, readers, renderer, near)
+            continue
+        wanted = {term: query for term in readers if (query := _wanted(block, source, term, renderer, delta, near))}
+        found = _reached(source, reached)
+        is_found = all(_covers(found, block.sources[term]) for term in wanted)
+        if len(wanted) < (1 if is_found else 2):
             continue
         name = f"near_{place + 1}"
         queries = defaultdict[tuple[str, ...], dict[str, exp.Select]](dict)
@@ -83,6 +110,8 @@ def find_near(block: Block, renderer: Renderer, delta: DeltaName) -> Near:
             queries[names].setdefault(text(query), query)
         conditions = [_among(names, source.alias, union_all(list(alike.values()))) for names, alike in queries.items()]
         item, _ = renderer.item(source.relation, source.alias, "new")
+        if found is not None and is_found:
+            item = table_as(found.name, source.alias)
         near.tables[name] = add_where(
             select([exp.Star()], item, exp.or_(*conditions, copy=False)), *_own_conditions(block, source)
         )
@@ -91,11 +120,38 @@ def find_near(block: Block, renderer: Renderer, delta: DeltaName) -> Near:
     return near
 
 
+def _reached(source: Source, reached: Mapping[int, Reached]) -> Reached | None:
+    return reached.get(source.relation.occurrence) if isinstance(source.relation, Table) else None
+
+
+def _covers(found: Reached | None, changed: Source) -> bool:
+    return found is not None and isinstance(changed.relation, Table) and changed.relation.occurrence in found.changed
+
+
+def _copy(block: Block, place: int, readers: Sequence[int], renderer: Renderer, near: Near) -> None:
+    """A small source that many terms read is copied: each mention of a table of the lake takes some milliseconds."""
+    source = block.sources[place]
+    name = f"near_{place + 1}"
+    item = renderer.item(source.relation, source.alias, "new")[0]
+    near.tables[name] = add_where(select([exp.Star()], item), *_own_conditions(block, source))
+    for term in readers:
+        near.of.setdefault(term, {})[source.alias] = name
+
+
 def _wanted(
     block: Block, source: Source, term: int, renderer: Renderer, delta: DeltaName, near: Near
 ) -> tuple[tuple[str, ...], exp.Select] | None:
-    """Columns of a source, and a query for the values that all its rows have that can be in the result of a term; None
-    if the changed rows of the term are not tied to it by plain columns, or too loosely."""
+    """Columns of a source, and a query for the values that all its rows have that can be in the result of a term."""
+    wanted = wanted_path(block, source, term)
+    if wanted is None:
+        return None
+    names, path = wanted
+    return names, inner_term(block, term, renderer, delta, path, near.ranks, near.at(term))
+
+
+def wanted_path(block: Block, source: Source, term: int) -> tuple[tuple[str, ...], Path] | None:
+    """Columns of a source, and the way from the changed rows of a term to their values; None if these rows are not tied
+    to it by plain columns, or too loosely."""
     paths = {name: find_path(block, term, [column(name, source.alias)]) for name in tied_columns(block, source.alias)}
     able = {name: path for name, path in paths.items() if source.alias not in path.kept}
     values = {path.kept: distinct_values(block, path.kept | {source.alias}) for path in able.values()}
@@ -104,8 +160,7 @@ def _wanted(
         return None
     names = sorted(name for name, path in able.items() if path.kept == kept)
     items = [named(able[name].items[0].copy(), f"k{place}") for place, name in enumerate(names, start=1)]
-    path = Path(kept, tuple(items))
-    return tuple(names), inner_term(block, term, renderer, delta, path, near.ranks, near.at(term))
+    return tuple(names), Path(kept, tuple(items))
 
 
 def _own_conditions(block: Block, source: Source) -> list[exp.Expr]:

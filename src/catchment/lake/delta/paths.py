@@ -100,6 +100,17 @@ def equal_in(condition: exp.Expr | None, block: Block) -> list[tuple[exp.Column,
     ]
 
 
+def _implied(condition: exp.Expr | None, block: Block) -> list[tuple[exp.Column, exp.Column]]:
+    """Pairs of columns that are equal where the condition holds: those of every branch of an OR too."""
+    pairs = equal_in(condition, block)
+    for part in conjuncts(condition):
+        if isinstance(part, exp.Or):
+            first, *others = [equal_in(branch.unnest(), block) for branch in part.flatten()]
+            alike = [{frozenset(map(text, pair)) for pair in branch} for branch in others]
+            pairs += [pair for pair in first if all(frozenset(map(text, pair)) in branch for branch in alike)]
+    return pairs
+
+
 def tied_columns(block: Block, alias: str) -> list[str]:
     """The columns of a source that an inner join makes equal to a column of another source."""
     tied = [
@@ -125,6 +136,18 @@ def distinct_values(block: Block, aliases: frozenset[str]) -> int:
             if pair <= aliases:
                 tied[pair] = max(values, tied.get(pair, 0))
     return min(tied.values(), default=0)
+
+
+def ties_between(block: Block, alias: str, other: str) -> list[tuple[int, tuple[exp.Column, exp.Column]]]:
+    """The pairs of columns of two sources that an inner join makes equal, each with about how many values it has."""
+    sizes = {source.alias: rows_of(source.relation) for source in block.sources}
+    return [
+        (min(sizes[item.table] for item in group.values()), (one, two))
+        for group in _classes(block)
+        for one in group.values()
+        for two in group.values()
+        if (one.table, two.table) == (alias, other)
+    ]
 
 
 def rows_of(relation: Relation) -> int:
@@ -235,7 +258,7 @@ def _classes(block: Block) -> list[dict[str, exp.Column]]:
     conditions = [where_of(block.tree)]
     conditions += [source.on for source in block.sources if source.join in ("inner", "cross")]
     classes: list[dict[str, exp.Column]] = []
-    for left, right in (pair for condition in conditions for pair in equal_in(condition, block)):
+    for left, right in (pair for condition in conditions for pair in _implied(condition, block)):
         if {left.table, right.table} <= sure:
             _unite(classes, left, right)
     return classes

@@ -13,14 +13,14 @@ appear or vanish are among the results.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from sqlglot import exp
 
 from catchment.lake.delta.column_types import ALIKE
 from catchment.lake.delta.joins import clock_term, everything, inner_term, is_clock, key_terms, term_weight
-from catchment.lake.delta.near import find_near
+from catchment.lake.delta.near import NONE, Reached, find_near
 from catchment.lake.delta.plan import Part, Plan
 from catchment.lake.delta.relation import Block, Relation, Source, Table, UnionAll, is_changed
 from catchment.lake.delta.render import Joined, Keys, Renderer, Version, put_from
@@ -58,15 +58,18 @@ def affected(plan: Plan, changed: frozenset[int]) -> list[Step]:
 
 
 def signed_terms(
-    block: Block, changed: frozenset[int], items: Sequence[exp.Expr]
+    block: Block,
+    changed: frozenset[int],
+    items: Sequence[exp.Expr],
+    reached: Mapping[int, Reached] = NONE,
 ) -> tuple[list[Step], list[exp.Select]]:
     """Queries whose rows, with weight ``__w``, are the exact change of the joined source rows; and the steps before
     them, of which they read.
 
-    Only for inner joins of tables, where the change of a join is the sum of these terms.
+    Only for inner joins of tables, where the change of a join is the sum of these terms. ``reached`` as in ``near``.
     """
     renderer = Renderer(changed)
-    near = find_near(block, renderer, table_delta)
+    near = find_near(block, renderer, table_delta, reached)
     queries: list[exp.Select] = []
     for index, source in enumerate(block.sources):
         if not is_changed(source.relation, changed):

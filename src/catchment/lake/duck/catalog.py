@@ -132,7 +132,7 @@ select coalesce(array_agg(distinct c.kind), '{}'),
    and c.snapshot_id <= %(new)s
 """
 _AWAITED = """
-select s.table_id, array_agg(distinct c.name)
+select r.dt_id, s.table_id, s.schema_name, s.table_name, s.source_dt_id is null, e.snapshot, s.used_columns
   from lake.refresh as mine
   join lake.refresh as r on r.round_id = mine.round_id
                         and r.id <> mine.id
@@ -142,9 +142,9 @@ select s.table_id, array_agg(distinct c.name)
                    and d.strategy <> 'full'
                    and d.properties ->> 'refresh_mode' is distinct from 'full'
   join lake.source as s on s.dt_id = r.dt_id
- cross join unnest(s.used_columns) as c (name)
+  join lake.read as e on e.dt_id = s.dt_id and e.table_id = s.table_id
  where mine.id = %s
- group by s.table_id
+ order by r.dt_id, s.table_id
 """
 # A rewrite keeps the ids of rows. What has expired may have been either.
 _MERGED = """
@@ -318,10 +318,27 @@ def touched(conn: Conn, table_id: int, old: int, new: int) -> tuple[frozenset[st
     return frozenset(kinds), may_delete
 
 
-def awaited_columns(conn: Conn, refresh_id: int) -> dict[int, frozenset[str]]:
-    """What refreshes of the same round that have not begun may want of the changes of each table: its columns."""
+@dataclass(frozen=True, slots=True)
+class Awaited:
+    """What a refresh of the same round that has not begun may want of the changes of a table since ``old``.
+    ``is_base``: the table is no dynamic table."""
+
+    dt_id: int
+    table_id: int
+    ref: TableRef
+    is_base: bool
+    old: int
+    columns: frozenset[str]
+
+
+def find_awaited(conn: Conn, refresh_id: int) -> tuple[Awaited, ...]:
+    """What refreshes of the same round that have not begun may want of the changes of tables."""
     with translated():
-        return {table_id: frozenset(names) for table_id, names in conn.execute(_AWAITED, [refresh_id]).fetchall()}
+        rows = conn.execute(_AWAITED, [refresh_id]).fetchall()
+    return tuple(
+        Awaited(dt_id, table_id, TableRef(schema, name), is_base, old, frozenset(columns))
+        for dt_id, table_id, schema, name, is_base, old, columns in rows
+    )
 
 
 def merged(conn: Conn, table_id: int) -> int:

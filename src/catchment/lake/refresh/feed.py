@@ -8,7 +8,7 @@ It is taken where files tell all, and what it finds must be as many rows as the 
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from itertools import groupby
 from typing import Any
 
@@ -32,16 +32,30 @@ ROWS_PER_SCAN = 300_000
 
 MOST_SCANS = 32
 
+MOST = 0.5
+"""If finding deleted rows reads this share of a source, a scan of all of it looks for others at the same time."""
+
 _OWN = (ROWID, "filename", "file_row_number")
 """What a scan of DuckLake has besides the columns of the table."""
 
 
 def read_files(
-    work: Work, conn: Connection[Any], source: Bound, name: str, old: int, awaited: Collection[str] = ()
+    work: Work,
+    conn: Connection[Any],
+    source: Bound,
+    name: str,
+    old: int,
+    awaited: Collection[str] = (),
+    *,
+    keeps: bool = False,
+    beside: Callable[[], str | None] | None = None,
 ) -> Changes | None:
     """Make ``name``: the difference of the two versions, from the files that changed. None if these do not tell.
 
-    ``awaited``: columns that other refreshes of the round want, for which the rows are kept.
+    ``awaited``: columns that other refreshes of the round want, for which the rows are kept; ``keeps``: they are kept
+    in any case. ``beside`` makes a condition on rows of the source. If finding those that went reads most of it, the
+    same scan finds the rows of the new version that meet the condition, and all that came: makes ``<name>_beside``,
+    with the same columns.
     """
     if (kept := shared.find(work, source, old, name)) is not None:
         return kept
@@ -57,16 +71,27 @@ def read_files(
     gone = _places(work, places, files.deletes, old, new) if files.deletes else 0
     queries = [_select(source, wanted, 1, new, _among(files.new))] if files.new else []
     queries += [_select(source, wanted, -1, old, _among(files.ended))] if files.ended else []
-    conditions = _conditions(work, places, files) if gone else []
-    queries += [_select(source, wanted, -1, old, condition) for condition in conditions]
+    runs = _runs(work, places, files) if gone else []
+    there, scan = _is_there(places, files) if gone else "", f"{name}_scan"
+    reads_most = gone > 0 and _read(runs, files) > MOST * source.table.table.rows
+    condition = beside() if reads_most and beside is not None else None
+    if condition is not None:
+        queries.append(_scan(work, source, wanted, old, scan, f"{there} OR {condition}", there))
+    elif runs is None:
+        queries.append(_select(source, wanted, -1, old, there))
+    else:
+        queries += [_select(source, wanted, -1, old, _in_run(places, *run)) for run in runs]
     if not queries:
         return None
     work.make(name, " UNION ALL ".join(queries))
-    work.drop(places)
     counted = _tally(work, name)
-    if (counted.came, counted.went) != (files.came, files.went + gone):
+    is_whole = (counted.came, counted.went) == (files.came, files.went + gone)
+    if is_whole and work.has(scan):
+        _make_beside(work, wanted, name, there, files.ended)
+    work.drop(places, scan)
+    if not is_whole:
         return None
-    if awaited:
+    if awaited or keeps:
         shared.keep(work, source, old, name, wanted, counted)
     return counted
 
@@ -81,24 +106,63 @@ def _places(work: Work, name: str, deletes: tuple[Deletes, ...], old: int, new: 
     return work.make(name, " UNION ALL ".join(queries))
 
 
-def _conditions(work: Work, places: str, files: ChangedFiles) -> list[str]:
-    """Conditions of scans that find the deleted rows: by run of blocks, or all at once where that reads less."""
+def _runs(work: Work, places: str, files: ChangedFiles) -> list[tuple[str, int, int]] | None:
+    """The places of deleted rows as runs of blocks, each to be scanned; None where scanning whole files reads less."""
     blocks = work.duck.rows(
         f"SELECT file, place // {BLOCK:d} AS block, min(place), max(place) FROM {quoted(places)}"
         " GROUP BY ALL ORDER BY ALL"
     )
-    runs = [run for file, rows in groupby(blocks, key=lambda row: row[0]) for run in _runs(file, list(rows))]
+    runs = [run for file, rows in groupby(blocks, key=lambda row: row[0]) for run in _joined(file, list(rows))]
     if len(runs) > MOST_SCANS or len(runs) * ROWS_PER_SCAN > ROWS_PER_SCAN + sum(item.rows for item in files.deletes):
-        is_there = f"(filename, file_row_number) IN (SELECT (file, place) FROM {quoted(places)})"
-        return [f"{_among(tuple(item.name for item in files.deletes))} AND {is_there}"]
-    return [
+        return None
+    return runs
+
+
+def _read(runs: list[tuple[str, int, int]] | None, files: ChangedFiles) -> int:
+    """About how many rows are read to find those that went."""
+    return sum(item.rows for item in files.deletes if runs is None) + sum(last - first for _, first, last in runs or ())
+
+
+def _in_run(places: str, file: str, first: int, last: int) -> str:
+    return (
         f"filename = {literal(file)} AND file_row_number BETWEEN {first:d} AND {last:d} AND file_row_number IN"
         f" (SELECT place FROM {quoted(places)} WHERE file = {literal(file)})"
-        for file, first, last in runs
-    ]
+    )
 
 
-def _runs(file: str, blocks: list[tuple[str, int, int, int]]) -> list[tuple[str, int, int]]:
+def _is_there(places: str, files: ChangedFiles) -> str:
+    """Whether a row of the old version is one of those that went from files that both versions have."""
+    is_there = f"(filename, file_row_number) IN (SELECT (file, place) FROM {quoted(places)})"
+    if len(files.deletes) == 1:  # a tuple takes longer to compare
+        is_there = f"file_row_number IN (SELECT place FROM {quoted(places)})"
+    return f"({_among(tuple(item.name for item in files.deletes))} AND {is_there})"
+
+
+def _scan(work: Work, source: Bound, columns: Collection[str], old: int, name: str, condition: str, there: str) -> str:
+    """Make ``name``: rows of the old version that meet a condition. Returns the query for those that went."""
+    ref = lake_name(source.table.table.ref)
+    work.make(
+        name,
+        f"SELECT {_listed(columns)}, rowid AS {quoted(RID)}, filename, file_row_number FROM {ref}"
+        f" AT (VERSION => {old:d}) WHERE {condition}",
+    )
+    return (
+        f"SELECT {_listed(columns)}, CAST(NULL AS BIGINT) AS {quoted(SNAPSHOT)}, {quoted(RID)},"
+        f" CAST(-1 AS BIGINT) AS {quoted(WEIGHT)} FROM {quoted(name)} WHERE {there}"
+    )
+
+
+def _make_beside(work: Work, columns: Collection[str], name: str, there: str, ended: tuple[str, ...]) -> None:
+    """The rows that were found and have not gone, and those that came, are of the new version."""
+    stayed = f"NOT {there}" + (f" AND NOT {_among(ended)}" if ended else "")
+    work.make(
+        f"{name}_beside",
+        f"SELECT {_listed(columns)} FROM {quoted(f'{name}_scan')} WHERE {stayed}"
+        f" UNION ALL SELECT {_listed(columns)} FROM {quoted(name)} WHERE {quoted(WEIGHT)} > 0",
+    )
+
+
+def _joined(file: str, blocks: list[tuple[str, int, int, int]]) -> list[tuple[str, int, int]]:
     """Neighbouring blocks as one range of places."""
     runs: list[tuple[str, int, int]] = []
     before = None

@@ -220,7 +220,7 @@ class _Refresh:
             return not stopped
 
         try:
-            difference = compute.apply_states(self.work, loaded.changed, decided)
+            difference = compute.apply_states(self.work, loaded.changed, loaded.reached, decided)
         except StatesOverflow:
             return self._by_keys(loaded)
         self.figures["strategy"] = "delta"

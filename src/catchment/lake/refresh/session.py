@@ -59,14 +59,20 @@ def recorded_plan(duck: Duck, conn: Connection[Any], order: Order) -> tuple[Plan
     """
     sources = _find_sources(conn, order)
     key = (order.dt_id, order.generation, order.definition, str(order.layout), _shapes(sources.values()))
-    plan = duck.remembered.get(("plan", order.dt_id), (None, None, None))
+    plan = duck.remembered.get(("plan", order.dt_id), (None, None, None, None))
     if plan[0] != key:
         view = Recording(_view(duck, conn, order))
-        plan = (key, analysed(order, view), view.answers)
+        plan = (key, analysed(order, view), view.answers, dict[object, Any]())
         duck.remembered["plan", order.dt_id] = plan
     # A plan that was made before has the row counts of that time.
     made = replace(plan[1], tables=tuple(_with_rows(table, sources) for table in plan[1].tables))
     return made, plan[2]
+
+
+def of_plan(duck: Duck, dt_id: int) -> tuple[Plan, dict[object, Any]] | None:
+    """The plan that this process made last for a table, and what else is remembered as long as it holds."""
+    found = duck.remembered.get(("plan", dt_id))
+    return None if found is None else (found[1], found[3])
 
 
 def _with_rows(table: Table, sources: Mapping[int, SourceTable]) -> Table:
@@ -249,6 +255,17 @@ class Work:
             return sql
         listed = ", ".join(f"{quoted(name)} AS NOT MATERIALIZED ({query})" for name, query in used)
         return f"WITH {listed} FROM ({sql})" if sql.startswith("WITH") else f"WITH {listed} {sql}"
+
+    def hand_over(self, name: str, other: str) -> None:
+        """Rename a table that was made: it outlives this refresh, under a name that no refresh makes."""
+        self.duck.drop_temporary([other])
+        self.duck.run(f"ALTER TABLE {quoted('temp', 'main', name)} RENAME TO {quoted(other)}")
+        self._names.pop(name, None)
+        self._counts.pop(name, None)
+
+    def adopt(self, name: str) -> None:
+        """A temporary table that outlived its refresh goes with this one."""
+        self._names[name] = "TABLE"
 
     def _make_room(self, name: str, kind: Kind) -> None:
         self.known.pop(name, None)

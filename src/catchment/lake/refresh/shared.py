@@ -38,7 +38,7 @@ class Changes:
 
 @dataclass(frozen=True, slots=True)
 class _Kept:
-    key: object
+    key: tuple[Any, ...]
     round: int
     columns: Mapping[str, ColumnAt]
     changes: Changes
@@ -75,13 +75,21 @@ def find(work: Work, source: Bound, old: int, name: str) -> Changes | None:
     return kept.changes
 
 
-def forget(work: Work, awaited: Mapping[int, Collection[str]]) -> None:
+def name_of(duck: Duck, table_id: int, old: int, new: int, column: str) -> str | None:
+    """The temporary table with the changes of a table between two versions, if they were kept with this column."""
+    kept = _all_kept(duck).get(table_id)
+    if kept is None or (kept.key[0], *kept.key[2:]) != (table_id, old, new) or column not in kept.columns:
+        return None
+    return _named(table_id)
+
+
+def forget(work: Work, awaited: Collection[int]) -> None:
     """Drop what was kept for other rounds, and what nobody awaits any more."""
     kept = _all_kept(work.duck)
     for table_id, item in list(kept.items()):
         if item.round != work.order.data_snapshot or table_id not in awaited:
             del kept[table_id]
-            work.duck.drop_temporary([f"shared_{table_id}"])
+            work.duck.drop_temporary([_named(table_id)])
 
 
 def _all_kept(duck: Duck) -> dict[int, _Kept]:
@@ -90,7 +98,11 @@ def _all_kept(duck: Duck) -> dict[int, _Kept]:
 
 
 def _name(source: Bound) -> str:
-    return f"shared_{source.table.table.table_id}"
+    return _named(source.table.table.table_id)
+
+
+def _named(table_id: int) -> str:
+    return f"shared_{table_id}"
 
 
 def _key(source: Bound, old: int) -> tuple[Any, ...]:

@@ -16,7 +16,7 @@ them is computed from the beginning.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,11 +25,13 @@ from psycopg import Connection
 from catchment.errors import CommitConflict, SnapshotExpired
 from catchment.lake.choose.cost import Changed, Estimate, changed_source, estimate_of
 from catchment.lake.delta.column_types import ALIKE
+from catchment.lake.delta.near import Reached
 from catchment.lake.delta.plan import Plan
 from catchment.lake.duck import catalog
 from catchment.lake.names import RID, WEIGHT, lake_name, quoted
 from catchment.lake.reasons import Reason
 from catchment.lake.refresh import feed, shared
+from catchment.lake.refresh.reach import Reach, find_reached
 from catchment.lake.refresh.session import Bound, Work
 from catchment.lake.types import Action, ColumnAt, Order, ReadDone
 
@@ -55,12 +57,13 @@ class Verdict:
 @dataclass(frozen=True, slots=True)
 class Loaded:
     """Changes that passed the checks: the numbers of sources with a change that matters, and how many rows came and
-    went in all. ``reads`` becomes the frontier."""
+    went in all. ``reads`` becomes the frontier. ``reached``: see ``reach.find_reached``."""
 
     changed: frozenset[int]
     inserted: int
     deleted: int
     reads: tuple[ReadDone, ...]
+    reached: Mapping[int, Reached]
 
 
 def inspect(conn: Connection[Any], order: Order, bound: tuple[Bound, ...]) -> Verdict:
@@ -203,34 +206,39 @@ def changed(conn: Connection[Any], source: Bound) -> Changed:
 def load(work: Work, conn: Connection[Any]) -> Loaded | Verdict:
     """Read the changes of all sources into ``o<i>_delta``; or say why they cannot be used."""
     changed: set[int] = set()
-    reads: list[ReadDone] = []
+    reads: dict[int, ReadDone] = {}
     inserted = deleted = 0
-    awaited = catalog.awaited_columns(conn, work.order.refresh_id)
-    for source in work.bound:
+    reach = Reach(work, conn, catalog.find_awaited(conn, work.order.refresh_id))
+    for source in reach.in_order():
         merged = _merged(conn, source)
         kinds, may_delete = catalog.touched(conn, source.read.table_id, _old(source), source.read.new)
         delta = (
-            _load_one(work, conn, source, awaited, is_plain=kinds <= {"data"}, may_delete=may_delete)
+            _load_one(work, conn, source, reach, is_plain=kinds <= {"data"}, may_delete=may_delete)
             if kinds - {"upkeep"}
-            else _unchanged(work, conn, source)
+            else _unchanged(work, conn, source, reach)
         )
         if isinstance(delta, Verdict):
             return delta
         rows, came, went = delta
-        reads.append(_read_done(source, merged, rows))
+        reads[source.table.occurrence] = _read_done(source, merged, rows)
         inserted, deleted = inserted + came, deleted + went
         if came + went and _consolidate(work, source):
             changed.add(source.table.occurrence)
-    shared.forget(work, awaited)
-    return Loaded(frozenset(changed), inserted, deleted, tuple(reads))
+    reach.scan()
+    reached = find_reached(work, frozenset(changed))
+    reach.forget()
+    shared.forget(work, reach.columns)
+    in_order = tuple(reads[source.table.occurrence] for source in work.bound)
+    return Loaded(frozenset(changed), inserted, deleted, in_order, reached)
 
 
-def _unchanged(work: Work, conn: Connection[Any], source: Bound) -> tuple[int, int, int] | Verdict:
+def _unchanged(work: Work, conn: Connection[Any], source: Bound, reach: Reach) -> tuple[int, int, int] | Verdict:
     """No commit in the window names the source, so it must have the rows that it had."""
     rows = _rows(work, conn, source)
     if rows != source.read.rows_old:
         detail = f"{source.read.ref} had {source.read.rows_old} rows, was not changed, and has {rows}"
         return Verdict(Action.REPAIR, Reason.FEED_MISMATCH.value, detail)
+    reach.note_unchanged(source)
     return rows, 0, 0
 
 
@@ -244,7 +252,7 @@ def _load_one(
     work: Work,
     conn: Connection[Any],
     source: Bound,
-    awaited: Mapping[int, Collection[str]],
+    reach: Reach,
     *,
     is_plain: bool,
     may_delete: bool,
@@ -252,8 +260,14 @@ def _load_one(
     """Read the changes of one source, and check them. Returns its rows, and how many came and went. ``is_plain``: rows
     came and went, and nothing else happened to the table."""
     raw, ref, old = f"o{source.table.occurrence}_raw", source.read.ref, _old(source)
-    columns = awaited.get(source.table.table.table_id, ())
-    tally = feed.read_files(work, conn, source, raw, old, columns) if is_plain and may_delete else None
+    columns = reach.columns.get(source.table.table.table_id, ())
+    keeps = bool(columns) or reach.is_tied(source)
+    tally = None
+    if is_plain and (may_delete or keeps):
+        beside = reach.beside(source) if source is reach.in_order()[-1] else None
+        tally = feed.read_files(work, conn, source, raw, old, columns, keeps=keeps, beside=beside)
+        if beside is not None and work.has(f"{raw}_beside"):
+            reach.keep(source, f"{raw}_beside", shared.wanted_columns(conn, source, columns))
     if tally is None:
         first = feed.first_snapshot(conn, source, old)
         if first == old and feed.hides_snapshots(source):
