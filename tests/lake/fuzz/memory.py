@@ -105,6 +105,11 @@ class Memory:
         for source in self.sources.values():
             self.run(f"DROP VIEW {quoted(source.name)}")
         self.sources.clear()
+        # The next definition must not find the changes of this one.
+        for (name,) in self.rows(
+            "SELECT table_name FROM duckdb_tables() WHERE temporary AND table_name LIKE 'o%_delta'"
+        ):
+            self.run(f"DROP TABLE {quoted(name)}")
 
     def insert(self, name: str, rows: Sequence[Sequence[Any]]) -> None:
         source = self.sources[name.lower()]

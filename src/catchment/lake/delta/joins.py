@@ -96,7 +96,7 @@ def term_weight(block: Block, index: int, renderer: Renderer, ranks: Sequence[in
     later = [
         source.alias
         for place, source in enumerate(block.sources)
-        if ranks[place] > ranks[index] and is_changed(source.relation, renderer.changed)
+        if ranks[place] > ranks[index] and is_changed(source.relation, renderer.changed) and not is_clock(source)
     ]
     weight: exp.Expr = column(WEIGHT, block.sources[index].alias)
     for alias in later:
@@ -220,6 +220,8 @@ class _Terms:
         now = self.near.get(source.alias, f"o{table.occurrence}_new")
         if version == "new" or not is_changed(table, self.renderer.changed):
             return table_as(now, source.alias)
+        if table.is_clock:  # it has no changes to undo, it is one row at either moment
+            return table_as(f"o{table.occurrence}_old", source.alias)
         present = select([exp.Star(), named(number(1), WEIGHT)], table_as(now, "__now"))
         undone = named(exp.Neg(this=column(WEIGHT)), WEIGHT)
         back = select([exp.Star(except_=[column(WEIGHT)]), undone], table_as(self.delta_of(table), "__back"))
