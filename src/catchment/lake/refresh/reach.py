@@ -14,7 +14,8 @@ are those that this process has made before: a table that it does not know scans
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
@@ -245,10 +246,18 @@ class Reach:
 
     def forget(self) -> None:
         """What nobody awaits any more goes with this refresh."""
-        reached = _all_reached(self.work.duck)
-        for table_id in reached.keys() - self.columns.keys():
-            del reached[table_id]
-            self.work.adopt(_name(table_id))
+        _forget(self.work, self.columns)
+
+
+def leave(work: Work, connection: Callable[[], AbstractContextManager[Connection[Any]]]) -> None:
+    """What was kept for a refresh that does not read changes after all, and for no other, goes with it."""
+    if not _all_reached(work.duck) and not shared.has_any(work.duck):
+        return
+    with connection() as conn:
+        awaited = _columns(catalog.find_awaited(conn, work.order.refresh_id))
+    _forget_others(work)
+    _forget(work, awaited)
+    shared.forget(work, awaited)
 
 
 def _columns(awaited: tuple[Awaited, ...]) -> dict[int, frozenset[str]]:
@@ -308,6 +317,13 @@ def _versions_of(work: Work) -> Versions:
         for source in work.bound
         if source.read.old is not None
     }
+
+
+def _forget(work: Work, awaited: Collection[int]) -> None:
+    reached = _all_reached(work.duck)
+    for table_id in reached.keys() - set(awaited):
+        del reached[table_id]
+        work.adopt(_name(table_id))
 
 
 def _forget_others(work: Work) -> None:

@@ -28,7 +28,7 @@ from catchment.lake.control.control import Control
 from catchment.lake.delta.plan import Plan
 from catchment.lake.duck.duck import Duck, Stop
 from catchment.lake.reasons import Reason
-from catchment.lake.refresh import compute, window
+from catchment.lake.refresh import compute, reach, window
 from catchment.lake.refresh.audit import audit_if_due
 from catchment.lake.refresh.compute import Difference, InvariantBroken, StatesOverflow
 from catchment.lake.refresh.publish import Published, publish_rows
@@ -160,6 +160,8 @@ class _Refresh:
             self.verdict = Verdict(Action.FULL, self.plan.reason)
         elif self.verdict.action == Action.INCREMENTAL and self.choice.action == Action.FULL:
             self.verdict = Verdict(Action.FULL, self.choice.reason)
+        if self.verdict.action != Action.INCREMENTAL:
+            reach.leave(self.work, self.control.connection)
         self.figures["plan_ms"] = round((self.analysed + time.perf_counter() - self.began) * 1000, 1)
 
     def _compute(self) -> Done | Spread:

@@ -83,6 +83,11 @@ def name_of(duck: Duck, table_id: int, old: int, new: int, column: str) -> str |
     return _named(table_id)
 
 
+def has_any(duck: Duck) -> bool:
+    """Whether changes of any source are kept."""
+    return bool(_all_kept(duck))
+
+
 def forget(work: Work, awaited: Collection[int]) -> None:
     """Drop what was kept for other rounds, and what nobody awaits any more."""
     kept = _all_kept(work.duck)
