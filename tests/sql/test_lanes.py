@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import LiteralString
 
 import pytest
 from psycopg import Connection
 
 from tests.fixtures.engine import Engine
-from tests.sql.support import Claim, Hand, advance_clock, enqueue_in, hint, message, python_work, refused
+from tests.sql.support import Hand, advance_clock, enqueue_in, hint, message, python_work, refused
 
 Connect = Callable[..., Connection]
 
@@ -284,49 +283,6 @@ def test_bulk_enqueue_keeps_the_order_of_each_lane(hand: Hand) -> None:
     for lane in range(3):
         mine = ids[lane::3]
         assert [task for task in order if task in mine] == mine
-    hand.engine.check()
-
-
-def _go_on(hand: Hand, claims: list[Claim], limit: int) -> list[Claim]:
-    """Complete these and take up to ``limit`` of the tasks that are next in their lanes."""
-    nothing: list[None] = [None] * len(claims)
-    rows = hand.engine.conn.execute(
-        "select (g.next).id, (g.next).fence, (g.next).payload, (g.next).attempt, (g.next).phase"
-        " from worker.complete_and_go_on(%s, %s::bigint[], %s::bigint[], %s::jsonb[], %s::jsonb[], %s) as g"
-        " where (g.next).id is not null",
-        [hand.worker_id, [c.id for c in claims], [c.fence for c in claims], nothing, nothing, limit],
-    )
-    return [Claim(*row) for row in rows]
-
-
-def test_lanes_go_on_with_the_worker_that_completed_their_heads(hand: Hand) -> None:
-    lanes = {lane: [hand.engine.enqueue("act", lane=lane) for _ in range(3)] for lane in "abc"}
-    heads = hand.claim(limit=10)
-    following = _go_on(hand, heads, limit=2)
-    assert [c.id for c in following] == [lanes["a"][1], lanes["b"][1]]
-    assert [c.attempt for c in following] == [1, 1]
-    assert {c.fence for c in following}.isdisjoint(c.fence for c in heads)
-    assert hand.engine.value("select array_agg(id) from worker.ready") == [lanes["c"][1]]
-    assert [c.id for c in _go_on(hand, following, limit=9)] == [lanes["a"][2], lanes["b"][2]]
-    hand.engine.check()
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        "select worker.pause_queue('work')",
-        "update worker.queue_registry set max_running = 5 where queue = 'work'",
-        "update worker.queue_registry set rate = 1000 where queue = 'work'",
-        "update worker.command_registry set dedup = '{i}' where queue = 'work'",
-    ],
-)
-def test_lanes_that_need_an_ordinary_claim_do_not_go_on(hand: Hand, change: LiteralString) -> None:
-    hand.engine.enqueue("act", lane="a")
-    second = hand.engine.enqueue("act", lane="a")
-    head = hand.claim()
-    hand.engine.conn.execute(change)
-    assert _go_on(hand, head, limit=5) == []
-    assert hand.engine.value("select array_agg(id) from worker.ready") == [second]
     hand.engine.check()
 
 

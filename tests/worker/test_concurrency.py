@@ -86,18 +86,6 @@ def test_what_is_claimed_ahead_does_not_run_before_there_is_a_slot(crew: Crew) -
     assert crew.attempts() == {1}
 
 
-def test_a_slot_is_held_until_the_end_of_its_task_is_recorded(crew: Crew) -> None:
-    crew.enqueue_many(step, _own_lanes(90), by_key=False)
-    with psycopg.connect(crew.client.dsn) as conn:
-        conn.execute("lock table worker.outcome in share mode")
-        crew.hire(max_concurrent_tasks=30)
-        wait_until(lambda: bool(crew.logged("tasks.deferred")))
-        assert len(crew.records.spans()) == 30
-        assert crew.engine.value("select count(*) from worker.running") <= 60
-    crew.wait_settled(90)
-    assert crew.attempts() == {1}
-
-
 @pytest.mark.long
 def test_what_was_claimed_ahead_and_finds_no_slot_goes_to_another_worker(crew: Crew) -> None:
     crew.enqueue_many(hold, _own_lanes(6))

@@ -95,13 +95,6 @@ def test_claims_stop_below_a_tenth_of_the_slots(cap: int) -> None:
     assert _limiter(cap=cap).claim_size(cap - tenth + 1) == 0
 
 
-@pytest.mark.parametrize(("cap", "claimed"), [(100, 20), (10, 0)])
-def test_slots_whose_ends_are_being_recorded_are_claimed_for(cap: int, claimed: int) -> None:
-    limiter = _limiter(cap=cap)
-    limiter.read_ended = lambda: 20
-    assert limiter.claim_size(cap) == claimed
-
-
 def test_claims_go_on_only_above_the_mark_where_they_stopped() -> None:
     limiter = _limiter(cap=100)
     assert limiter.claim_size(100 - 10) == 10

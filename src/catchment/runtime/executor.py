@@ -103,11 +103,6 @@ class Executor:
         self._context.run(SITE.set, Site(worker_id, {command.name: command.options.queue for command in commands}))
 
     @property
-    def going(self) -> int:
-        """How many attempts wait or run."""
-        return len(self._queue) + self._running - len(self._left)
-
-    @property
     def left_behind(self) -> int:
         """How many handlers still run although their attempts are settled, or although the executor has ended."""
         return len(self._runners if self._is_over else self._left)
@@ -121,7 +116,7 @@ class Executor:
         stopping = self._loop.create_task(until.wait())
         stopping.add_done_callback(lambda _: self._news.set())
         try:
-            self.start_runner()
+            self._start_runner()
             while self._fault is None and not (until.is_set() and len(self._runners) == len(self._left)):
                 self._news.clear()
                 await self._news.wait()
@@ -142,7 +137,7 @@ class Executor:
         for held in attempts:
             held.since = now
         self._queue.extend(attempts)
-        self.start_runner()
+        self._start_runner()
 
     def take_unstarted(self, *, older_than: timedelta = timedelta()) -> list[Held]:
         """Take back the attempts that have not started, or only those that have waited for longer than
@@ -205,8 +200,7 @@ class Executor:
             held.is_settled = True
             self._finish(ending)
 
-    def start_runner(self) -> None:
-        """Start what waits, if there is a slot."""
+    def _start_runner(self) -> None:
         if self._spare is None and self._is_serving and self._queue and self._running < self._most():
             self._running += 1
             context = self._context.copy()
@@ -227,7 +221,7 @@ class Executor:
             await self._run_queued(context)
         finally:
             self._running -= 1
-            self.start_runner()
+            self._start_runner()
 
     async def _run_queued(self, context: contextvars.Context) -> None:
         runner = cast("asyncio.Task[None]", asyncio.current_task())
@@ -237,7 +231,7 @@ class Executor:
         while self._queue and self._running <= self._most() and not self._is_over:
             held = self._queue.popleft()
             if self._spare is None and self._queue:
-                self.start_runner()  # it gets its chance when the handler below waits, if there is more to do
+                self._start_runner()  # it gets its chance when the handler below waits, if there is more to do
             began = held.since = now
             ending = await self.run_one(held, runner)
             now = time.monotonic()

@@ -29,7 +29,6 @@ class Held(Attempt):
         "has_started",
         "is_left",
         "is_settled",
-        "leased_at",
         "runner",
         "seconds",
         "since",
@@ -56,8 +55,6 @@ class Held(Attempt):
         self.has_started = False
         self.is_left = False
         self.is_settled = False
-        # When the first task of its run in a lane was claimed.
-        self.leased_at = 0.0
 
 
 class Holdings:

@@ -1,9 +1,7 @@
 """Backpressure: how many tasks to claim next, and how many to hold at most.
 
 A claim asks for nothing while fewer than a tenth of the slots are free, for half its size above 80 % of memory, and for
-70 % while the 99th percentile of a command is above the threshold; never for less than one. A slot whose handler has
-returned counts as free, because the claim takes as long as the record of that end; the executor starts nothing in it
-before that is durable. The size of a claim doubles while
+70 % while the 99th percentile of a command is above the threshold; never for less than one. Its size doubles while
 tasks end as fast as they are claimed, and returns to the first size when they do not, so that other workers get their
 share of long tasks. Signals that this process is late (event loop, completer, memory, transaction connections) also
 lower the limit itself; while there are none, it rises again.
@@ -63,7 +61,6 @@ class Limiter:
     read_signals: Callable[[], Signals]
     limit: int = 0
     read_left: Callable[[], int] = lambda: 0
-    read_ended: Callable[[], int] = lambda: 0
     reasons: set[str] = field(default_factory=set[str])
     _is_full: bool = False
     _size: int = 0
@@ -82,7 +79,7 @@ class Limiter:
 
     def claim_size(self, held: int) -> int:
         """How many tasks the next claim may ask for; 0 means to wait for room."""
-        free = self.free(held if self.options.max_concurrent_tasks <= SMALL_CAP else held - self.read_ended())
+        free = self.free(held)
         if not self._has_room(free):
             return 0
         signals = self.read_signals()

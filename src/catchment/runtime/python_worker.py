@@ -45,8 +45,6 @@ LAST_MOMENT = 1.0
 # Seconds at a stop for a running claim, and for recording the last endings.
 CLAIM_SECONDS = 2.0
 FAREWELL_SECONDS = 10.0
-# An end that has waited for its record for this many seconds gives no slot soon.
-SOON = 0.1
 
 
 class PythonWorker:
@@ -79,10 +77,8 @@ class PythonWorker:
         self._busy = asyncio.Event()
         self._signals = Signals()
         self._worst_lag = 0.0
-        self.holdings = Holdings(self._have_room)
-        self.limiter = Limiter(
-            options, lambda: self._signals, read_left=lambda: self._executor.left_behind, read_ended=self._ending_soon
-        )
+        self.holdings = Holdings(self.bell.ring)
+        self.limiter = Limiter(options, lambda: self._signals, read_left=lambda: self._executor.left_behind)
         # After a fault: the tasks whose handlers were running.
         self.interrupted: list[int] = []
         self._journal = Journal(metrics, events, {command.name: command.options.queue for command in commands})
@@ -134,7 +130,7 @@ class PythonWorker:
             events=events,
             finish=self._finish,
             drop=lambda held: self.holdings.drop([held]),
-            most=self._most,
+            most=lambda: self.limiter.limit,
             stop_grace=options.stop_grace,
             limit=options.max_result_bytes,
             worker_id=identity.worker_id,
@@ -241,23 +237,6 @@ class PythonWorker:
         self.holdings.add(attempts)
         self._busy.set()
         self._executor.start(attempts)
-
-    def _have_room(self) -> None:
-        self.bell.ring()
-        self._executor.start_runner()
-
-    def _ended(self) -> int:
-        """How many attempts have ended and are not recorded yet: they keep their slots."""
-        return max(0, len(self.holdings) - self._executor.going)
-
-    def _ending_soon(self) -> int:
-        """How many slots will be free as soon as the ends of their attempts are recorded; 0 if that takes long."""
-        return self._ended() if self._completer.age < SOON else 0
-
-    def _most(self) -> int:
-        """How many attempts may run: all slots but those whose ends are being recorded."""
-        limit = self.limiter.limit
-        return limit if len(self.holdings) <= limit else limit - self._ended()
 
     def _room(self, freed: int) -> int:
         """How many next tasks of lanes may start when ``freed`` slots become free; 0 while the worker takes none."""

@@ -25,7 +25,7 @@ class WorkerSettings(Settings):
         1000,
         ge=1,
         validation_alias=also("MAX_CONCURRENT_TASKS"),
-        description="Maximum number of Python tasks that run, or have ended and are not yet recorded.",
+        description="Maximum number of Python tasks that the process holds.",
     )
     claim_batch_size: Count = Field(
         50,

@@ -21,7 +21,7 @@ begin
         ('walk_sorted',
          'set jit = off set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off '
          'set enable_hashjoin = off set enable_mergejoin = off',
-         'bulk_page claim claim_tasks complete_and_go_on complete_plain ended_tasks enqueue_each filter_tasks '
+         'bulk_page claim claim_tasks complete_and_go_on complete_tasks ended_tasks enqueue_each filter_tasks '
          'find_children find_scopes find_tasks insert_children list_lanes open_tasks recent_ends retry_failed '
          'scope_figures scope_groups'),
         -- A few rows by index, and small registries joined in any way.

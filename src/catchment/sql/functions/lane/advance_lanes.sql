@@ -1,16 +1,11 @@
 -- advance_lanes: remove heads from their lanes because they settled, were postponed or are skipped. The next admitted
 -- task becomes the head and is ready. After a final failure the lane continues, halts on the failed task, or cancels
 -- the rest: the command decides, then the queue, then the kind of lane (a serial queue continues, a named lane halts).
--- A task with a lane on a serial queue held both; the queue continues in any case. Up to p_most of the next tasks are
--- left to the caller, see next_in_lane.
+-- A task with a lane on a serial queue held both; the queue continues in any case.
 --
 --   locks   lane rows by key, then blocked and ready rows
---   returns the heads that are left to the caller
-create or replace function worker.advance_lanes(
-  p_heads  worker.lane_head[],
-  p_most   integer default 0
-)
-  returns bigint[]
+create or replace function worker.advance_lanes(p_heads worker.lane_head[])
+  returns void
   language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -56,7 +51,7 @@ begin
                             limit 1
                               for update) as l) as h;
   if v_queues is null then
-    return null;
+    return;
   end if;
 
   if v_halted is not null then
@@ -69,9 +64,8 @@ begin
     perform worker.cancel_rest(v_heads);
   end if;
   perform worker.wake(v_queues, 2);
-  if v_named is null then
-    return null;
+  if v_named is not null then
+    perform worker.next_in_lane(v_named);
   end if;
-  return worker.next_in_lane(v_named, p_most);
 end;
 $$;

@@ -1,17 +1,16 @@
 -- start_ready: the picked rows become attempts of this worker, or of this session. Without rows it picks the first free
 -- ones of a queue itself, children and joins first: one statement less than pick_ready, for claims that are in good
--- health. New heads of lanes that the caller holds start without becoming ready in between.
+-- health.
 --
 --   ready -> processing
---   locks   ready rows that are free, blocked rows of p_heads; the caller holds the lane row of a serial queue
+--   locks   ready rows that are free; the caller holds the lane row of a serial queue
 create or replace function worker.start_ready(
   p_rows         tid[],
   p_serial       boolean,
   p_worker_id    bigint,
   p_backend_key  bigint,
   p_queue_id     integer default null,
-  p_limit        integer default null,
-  p_heads        bigint[] default null
+  p_limit        integer default null
 )
   returns setof worker.claimed
   language plpgsql security definer set search_path = pg_catalog, pg_temp
@@ -21,7 +20,7 @@ declare
   v_now timestamptz := worker.now();
 begin
   return query
-    with picked as (
+    with gone as (
       delete from worker.ready as r
        where r.ctid = any (coalesce(p_rows, array(
                select x.ctid
@@ -32,15 +31,6 @@ begin
                   for update skip locked)))
       returning r.id, r.queue_id, r.kind, r.tier, r.band, r.rank, r.place, r.phase, r.attempt, r.failures,
                 r.interruptions
-    ),
-    unblocked as (
-      delete from worker.blocked as b
-       where b.id = any (p_heads)
-      returning b.id, b.queue_id, b.kind, b.tier, b.band, b.rank, b.place, b.phase, b.attempt, b.failures,
-                b.interruptions
-    ),
-    gone as (
-      select * from picked union all select * from unblocked
     ),
     started as materialized (
       select g.*, nextval('worker.fence') as fence, t.command, t.payload, t.parent_id, t.depth, t.trace,
