@@ -166,8 +166,8 @@ class Reach:
         return f"({' OR '.join(conditions)})" if conditions else None
 
     def _values(self, way: Way, rows: int) -> str | None:
-        """A query for the values of the first hop that lie on a way, for a source with so many rows. Empty: there are
-        none; None: it would scan more than that."""
+        """A query for the values of the first hop that lie on a way. Empty: there are none; None: it would scan more
+        than ``rows``, which the source has."""
         first, rest = way[0], way[1:]
         changes = self._changes(first)
         now = self._now(first, rest, rows) if rest else ""
