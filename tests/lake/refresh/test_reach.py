@@ -259,3 +259,17 @@ def test_a_table_alone_in_its_round_finds_them_with_its_changes_only(
     change(market)
     together(market, ["both"])
     assert made.readers() == (set() if scan == "apart" else {"both"})
+
+
+def test_a_source_that_is_read_twice_needs_ways_for_both(market: LakeCase, made: Statements, scan: str) -> None:
+    """An item is tied to its order by a column, and the item before it to nothing by a column alone."""
+    pairs = (
+        "SELECT o.status, sum(i.amount - p.amount) AS growth FROM items i JOIN items p ON p.item_id = i.item_id - 1"
+        " JOIN orders o ON o.order_id = i.order_id GROUP BY o.status"
+    )
+    market.create(f"CREATE DYNAMIC TABLE pairs {LAG} = INCREMENTAL AS {pairs}")
+    together(market, ["regions", "pairs"])
+    made.taken.clear()
+    change(market, CHANGES[3:5])
+    assert together(market, ["regions", "pairs"])["pairs"] == "incremental"
+    assert made.readers() == {"regions"}

@@ -35,7 +35,7 @@ Way = tuple[Hop, ...]
 @dataclass(frozen=True, slots=True)
 class Tied:
     """Rows of a source that meet a changed row of another are found along ``way``; None: not by plain equalities of one
-    column each. Both are numbers of tables."""
+    column each, or by too loose ones. Both are numbers of tables, so each mention of a table counts."""
 
     source: int
     changed: int
@@ -43,8 +43,8 @@ class Tied:
 
 
 def find_ways(plan: Plan, many: int = MANY_ROWS) -> tuple[Tied, ...]:
-    """For each source with ``many`` rows of a join whose sums are carried forward, and each other source to which it is
-    tied closely enough to be narrowed along its changes."""
+    """For each source with ``many`` rows of a join whose sums are carried forward, and each other source. Of a table that
+    is mentioned twice, only one mention may be tied: then rows on its way are not all that terms read."""
     block = plan.parts[0].block
     if plan.strategy != "delta" or any(map(is_clock, block.sources)):
         return ()
@@ -56,9 +56,8 @@ def find_ways(plan: Plan, many: int = MANY_ROWS) -> tuple[Tied, ...]:
             if changed is source or not isinstance(changed.relation, Table):
                 continue
             wanted = wanted_path(block, source, term)
-            if wanted is not None:
-                way = _find_way(block, source.alias, changed.alias, wanted[1].kept)
-                found.append(Tied(source.relation.occurrence, changed.relation.occurrence, way))
+            way = None if wanted is None else _find_way(block, source.alias, changed.alias, wanted[1].kept)
+            found.append(Tied(source.relation.occurrence, changed.relation.occurrence, way))
     return tuple(dict.fromkeys(found))
 
 
