@@ -43,8 +43,8 @@ class Tied:
 
 
 def find_ways(plan: Plan, many: int = MANY_ROWS) -> tuple[Tied, ...]:
-    """For each source with ``many`` rows of a join whose sums are carried forward, and each other source. Of a table that
-    is mentioned twice, only one mention may be tied: then rows on its way are not all that terms read."""
+    """For each source with ``many`` rows of a join whose sums are carried forward, and each other source. If a
+    table is mentioned twice, only one mention may be tied: then rows on its way are not all that terms read."""
     block = plan.parts[0].block
     if plan.strategy != "delta" or any(map(is_clock, block.sources)):
         return ()
