@@ -88,6 +88,14 @@ def test_a_first_derivation_leaves_the_keys_and_indexes_as_they_were(reg: Regist
     assert_all_right(reg)
 
 
+def test_an_index_that_was_dropped_is_there_after_a_first_derivation(reg: Register) -> None:
+    reg.conn.execute("drop index register.statistical_history_facet_year")
+    fill(reg)
+    drain(reg)
+    assert reg.value("select to_regclass('register.statistical_history_facet_year') is not null")
+    assert_all_right(reg)
+
+
 @pytest.mark.parametrize(
     "stage",
     [

@@ -19,8 +19,8 @@ begin
     drop index if exists register.statistical_unit_words, register.statistical_unit_facet_dims;
   else
     alter table register.statistical_history_facet_row set (autovacuum_enabled = false);
-    drop index register.statistical_history_facet_key, register.statistical_history_facet_year,
-               register.statistical_history_facet_month;
+    drop index if exists register.statistical_history_facet_key, register.statistical_history_facet_year,
+                         register.statistical_history_facet_month;
   end if;
 end;
 $$;
