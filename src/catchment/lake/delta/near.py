@@ -88,10 +88,10 @@ def find_near(block: Block, renderer: Renderer, delta: DeltaName, reached: Mappi
     moving = [place for place in order if is_changed(block.sources[place].relation, renderer.changed)]
     for place in order:
         source = block.sources[place]
-        found = _reached(source, reached)
-        for term in moving if found is not None else ():
-            if term != place and _covers(found, block.sources[term]):
-                near.of.setdefault(term, {})[source.alias] = found.name  # type: ignore[union-attr]
+        held = _reached(source, reached)
+        for term in moving:
+            if held is not None and term != place and _covers(held, block.sources[term]):
+                near.of.setdefault(term, {})[source.alias] = held.name
     for place in order:
         source = block.sources[place]
         readers = [term for term in moving if term != place]
@@ -100,8 +100,8 @@ def find_near(block: Block, renderer: Renderer, delta: DeltaName, reached: Mappi
                 _copy(block, place, readers, renderer, near)
             continue
         wanted = {term: query for term in readers if (query := _wanted(block, source, term, renderer, delta, near))}
-        found = _reached(source, reached)
-        is_found = all(_covers(found, block.sources[term]) for term in wanted)
+        held = _reached(source, reached)
+        is_found = all(_covers(held, block.sources[term]) for term in wanted)
         if len(wanted) < (1 if is_found else 2):
             continue
         name = f"near_{place + 1}"
@@ -110,8 +110,8 @@ def find_near(block: Block, renderer: Renderer, delta: DeltaName, reached: Mappi
             queries[names].setdefault(text(query), query)
         conditions = [_among(names, source.alias, union_all(list(alike.values()))) for names, alike in queries.items()]
         item, _ = renderer.item(source.relation, source.alias, "new")
-        if found is not None and is_found:
-            item = table_as(found.name, source.alias)
+        if held is not None and is_found:
+            item = table_as(held.name, source.alias)
         near.tables[name] = add_where(
             select([exp.Star()], item, exp.or_(*conditions, copy=False)), *_own_conditions(block, source)
         )
@@ -124,8 +124,8 @@ def _reached(source: Source, reached: Mapping[int, Reached]) -> Reached | None:
     return reached.get(source.relation.occurrence) if isinstance(source.relation, Table) else None
 
 
-def _covers(found: Reached | None, changed: Source) -> bool:
-    return found is not None and isinstance(changed.relation, Table) and changed.relation.occurrence in found.changed
+def _covers(held: Reached | None, changed: Source) -> bool:
+    return held is not None and isinstance(changed.relation, Table) and changed.relation.occurrence in held.changed
 
 
 def _copy(block: Block, place: int, readers: Sequence[int], renderer: Renderer, near: Near) -> None:

@@ -48,7 +48,7 @@ def find_ways(plan: Plan, many: int = MANY_ROWS) -> tuple[Tied, ...]:
     block = plan.parts[0].block
     if plan.strategy != "delta" or any(map(is_clock, block.sources)):
         return ()
-    found: list[Tied] = []
+    ties: list[Tied] = []
     for source in block.sources:
         if not isinstance(source.relation, Table) or rows_of(source.relation) < max(many, MANY_ROWS):
             continue
@@ -57,8 +57,8 @@ def find_ways(plan: Plan, many: int = MANY_ROWS) -> tuple[Tied, ...]:
                 continue
             wanted = wanted_path(block, source, term)
             way = None if wanted is None else _find_way(block, source.alias, changed.alias, wanted[1].kept)
-            found.append(Tied(source.relation.occurrence, changed.relation.occurrence, way))
-    return tuple(dict.fromkeys(found))
+            ties.append(Tied(source.relation.occurrence, changed.relation.occurrence, way))
+    return tuple(dict.fromkeys(ties))
 
 
 def _find_way(block: Block, start: str, target: str, kept: frozenset[str]) -> Way | None:

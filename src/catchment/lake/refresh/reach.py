@@ -148,18 +148,18 @@ class Reach:
     def _limited(self, source: Bound, queries: Mapping[str, Mapping[str, int]], followed: set[Way]) -> str | None:
         """The columns whose values take few rows. A value is taken to have as many as it has on average."""
         rows, expected, conditions = source.table.table.rows, 0, list[str]()
-        for place, (column, found) in enumerate(queries.items(), start=1):
+        for place, (column, sizes) in enumerate(queries.items(), start=1):
             values = f"reach_values_{place}"
-            texts = [query for query in found if query]
+            texts = [query for query in sizes if query]
             if not texts:
                 continue
             count = self.work.make(
                 values, f"SELECT DISTINCT k FROM ({' UNION ALL '.join(texts)}) AS q(k) WHERE k IS NOT NULL"
             )
-            expected += count * rows // max(1, *found.values())
+            expected += count * rows // max(1, *sizes.values())
             if expected > MOST_ROWS:
                 followed.difference_update([way for way in followed if way[0].column == column])
-                expected -= count * rows // max(1, *found.values())
+                expected -= count * rows // max(1, *sizes.values())
                 continue
             conditions.append(f"{quoted(column)} IN (SELECT k FROM {quoted(values)})")
         self._followed[source.table.table.table_id] = frozenset(followed)
@@ -176,14 +176,9 @@ class Reach:
         return " UNION ALL ".join(query for query in (changes, now) if query)
 
     def _now(self, hop: Hop, rest: Way, rows: int) -> str | None:
-        found = _all_reached(self.work.duck).get(hop.table_id)
+        kept = _all_reached(self.work.duck).get(hop.table_id)
         table = self._known[hop.table_id]
-        if (
-            found is not None
-            and rest in found.ways
-            and found.key == _key(table, hop.new)
-            and hop.other in found.columns
-        ):
+        if kept is not None and rest in kept.ways and kept.key == _key(table, hop.new) and hop.other in kept.columns:
             return f"SELECT {quoted(hop.other)} FROM {quoted(_name(hop.table_id))}"
         inner = self._values(rest, rows) if table.rows < rows else None
         if not inner:
@@ -208,12 +203,12 @@ class Reach:
         """Read the changes of a table that only others of the round read."""
         kinds, _ = catalog.touched(self.conn, hop.table_id, hop.old, hop.new)
         known = self._known[hop.table_id]
-        found = catalog.find_table(self.conn, known.ref, hop.new)
+        present = catalog.find_table(self.conn, known.ref, hop.new)
         if not kinds - {"upkeep"}:
             self._unchanged.add((hop.table_id, hop.old, hop.new))
-        elif kinds <= {"data"} and found is not None and found.table_id == hop.table_id:
-            used = tuple(name for name in self.columns[hop.table_id] if name in found.columns)
-            source = Bound(Table(0, found, used), Read(found.table_id, found.ref, None, hop.old, hop.new))
+        elif kinds <= {"data"} and present is not None and present.table_id == hop.table_id:
+            used = tuple(name for name in self.columns[hop.table_id] if name in present.columns)
+            source = Bound(Table(0, present, used), Read(present.table_id, present.ref, None, hop.old, hop.new))
             feed.read_files(self.work, self.conn, source, "reach_raw", hop.old, keeps=True)
             self.work.drop("reach_raw")
 
@@ -282,9 +277,9 @@ def find_reached(work: Work, changed: frozenset[int]) -> dict[int, Reached]:
             continue
         mine = [tied for tied in ties if tied.source == table.occurrence and tied.changed in changed]
         missing = {tied.changed for tied in mine if _between(tied, tables, versions) not in item.ways}
-        found = frozenset(tied.changed for tied in mine) - missing
-        if found:
-            result[table.occurrence] = Reached(f"o{table.occurrence}_reached", found)
+        covered = frozenset(tied.changed for tied in mine) - missing
+        if covered:
+            result[table.occurrence] = Reached(f"o{table.occurrence}_reached", covered)
             listed = ", ".join(map(quoted, table.used))
             work.view(result[table.occurrence].name, f"SELECT {listed} FROM {quoted(_name(table.table.table_id))}")
     return result
@@ -336,8 +331,8 @@ def _forget_others(work: Work) -> None:
 
 
 def _all_reached(duck: Duck) -> dict[int, _Reached]:
-    found: dict[int, _Reached] = duck.remembered.setdefault("reached", {})
-    return found
+    reached: dict[int, _Reached] = duck.remembered.setdefault("reached", {})
+    return reached
 
 
 def _name(table_id: int) -> str:

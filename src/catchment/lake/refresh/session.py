@@ -71,8 +71,8 @@ def recorded_plan(duck: Duck, conn: Connection[Any], order: Order) -> tuple[Plan
 
 def of_plan(duck: Duck, dt_id: int) -> tuple[Plan, dict[object, Any]] | None:
     """The plan that this process made last for a table, and what else is remembered as long as it holds."""
-    found = duck.remembered.get(("plan", dt_id))
-    return None if found is None else (found[1], found[3])
+    made = duck.remembered.get(("plan", dt_id))
+    return None if made is None else (made[1], made[3])
 
 
 def _with_rows(table: Table, sources: Mapping[int, SourceTable]) -> Table:

@@ -37,14 +37,14 @@ def log(stream: IO[bytes]) -> None:
 
 
 def _log(events: Events, line: str) -> None:
-    found = _ORIGIN.fullmatch(line)
-    text = line if found is None else found["text"]
+    origin = _ORIGIN.fullmatch(line)
+    text = line if origin is None else origin["text"]
     if not text:
         return
     if (record := _record(text)) is not None:
         logging.getLogger(record.name).handle(record)
         return
-    source, pid, ip = (None, None, None) if found is None else (found["source"], int(found["pid"]), found["ip"])
+    source, pid, ip = (None, None, None) if origin is None else (origin["source"], int(origin["pid"]), origin["ip"])
     events.emit("ray.output", line, output=text, source=source, pid=pid, ip=ip)
 
 

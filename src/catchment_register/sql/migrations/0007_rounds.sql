@@ -63,7 +63,7 @@ create table register.first_fill (
 );
 comment on table register.first_fill is
   'Published tables that children of the open round fill for the first time, one beside the other and without indexes. '
-  'Until everything is there, readers see nothing of them.';
+  'Until everything is there, they are hidden from readers.';
 
 create table register.round_batch (
   round_id           bigint not null,

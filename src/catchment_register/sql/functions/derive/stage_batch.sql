@@ -2,7 +2,6 @@
 -- itself, which nobody reads before all of it is there. p_with_own: whether establishments and legal units are written
 -- too.
 --
---   reads   pg_temp.b_moment, pg_temp.b_own, pg_temp.b_part, pg_temp.b_row
 --   plan    no_jit, generic, hashed, memory_128
 create or replace function register.stage_batch(
   p_round      register.round,

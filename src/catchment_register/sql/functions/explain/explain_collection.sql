@@ -15,7 +15,8 @@ begin
   if v_task_id is not null then
     return query select c.* from register.explain_task(v_task_id) as c;
   elsif not exists (select from register.round as r where r.state = 'open') then
-    return next ('not_requested', true, '{}'::jsonb, 'No collection is requested; the daily one will process the changes.',
+    return next ('not_requested', true, '{}'::jsonb,
+                 'No collection is requested; the daily one will process the changes.',
                  'catchment register derive  # request one')::worker.condition;
   end if;
 end;

@@ -1,6 +1,6 @@
 -- begin_fill: let the children of a round fill a published table that is empty. They write to it directly, where others
--- stage rows for one session to copy. From here until end_fill it has no key and no indexes, and readers see nothing of
--- it: they see all of the first rows or none. A round that breaks empties it again. Vacuum would read it in vain, and
+-- stage rows for one session to copy. From here until end_fill it has no key and no indexes, and readers get none of
+-- its rows; end_fill shows them all at once. A round that breaks empties it again. Vacuum would read it in vain, and
 -- keep indexes waiting.
 --
 --   locks   access exclusive on the table, until commit

@@ -1,4 +1,4 @@
--- is_shown: whether readers see a published table, named as its view: not while it is filled for the first time.
+-- is_shown: whether readers get rows of a published table, named as its view: not during its first fill.
 create or replace function register.is_shown(p_report text)
   returns boolean
   language sql stable security definer set search_path = pg_catalog, pg_temp
