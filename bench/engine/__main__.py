@@ -1,13 +1,13 @@
 """Runs every engine benchmark.
 
-python -m bench.engine [--quick] [scopes|handlers|snapshot|sibling|claims|enqueue|open|takeover|why ...]
+python -m bench.engine [--quick] [scopes|handlers|snapshot|sibling|claims|lanes|enqueue|open|takeover|why ...]
 """
 
 from __future__ import annotations
 
 import sys
 
-from bench.engine import claims, handlers, scopes, takeover, why
+from bench.engine import claims, handlers, lanes, scopes, takeover, why
 from bench.engine.harness import bench_server
 
 
@@ -21,6 +21,7 @@ def main() -> None:
             "snapshot": lambda: scopes.held_snapshot(bench, quick=quick),
             "sibling": lambda: scopes.slow_sibling(bench),
             "claims": lambda: claims.claim_cost(bench, quick=quick),
+            "lanes": lambda: lanes.lanes(bench, quick=quick),
             "enqueue": lambda: claims.enqueue_rates(bench, quick=quick),
             "open": lambda: claims.open_transaction(bench, quick=quick),
             "takeover": lambda: takeover.takeover(bench),
