@@ -1,7 +1,7 @@
 -- unserved_commands: Python commands with tasks that could start, which no live worker has. handler is where the
 -- command was defined, as module:name. A task that a worker has just given back, because it lacks the command, counts
--- too. Reads at most p_most ready tasks of each queue, in claim order, and none of a queue whose commands all have a
--- worker.
+-- too. Reads at most p_most ready tasks of each queue, in claim order, and none where all commands of all queues with
+-- tasks have a worker.
 create or replace function worker.unserved_commands(
   p_most  bigint default null
 )
@@ -15,6 +15,9 @@ begin
   select array_agg(q.queue_id) into v_queues
     from worker.queue_registry as q
    where (q.paused_at is null or q.paused_until <= v_now)
+     and (exists (select from worker.ready as r where r.queue_id = q.queue_id and r.kind = 'p')
+          or exists (select from worker.blocked as b where b.queue_id = q.queue_id and b.reason = 'lane')
+          or exists (select from worker.blocked as b where b.queue_id = q.queue_id and b.reason <> 'lane'))
      and (not exists (select from worker.worker as w where q.queue = any (w.python_queues) and w.lease_until > v_now)
           or exists (select
                        from worker.command_registry as c
