@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from catchment.model.ending import failure_words
-from catchment.runtime.words import end_words
+from catchment.runtime.words import completed_words, end_words
 
 
 @pytest.mark.parametrize(
@@ -30,5 +32,12 @@ def test_a_failure_is_counted_and_says_what_follows(
 
 def test_the_log_names_the_function_whose_time_it_is() -> None:
     assert end_words("send 7", "completed", 12.04, is_join=False, error=None) == "send 7 completed, handler 12.0 ms"
+    assert completed_words("send 7", 12.04, is_join=False) == "send 7 completed, handler 12.0 ms"
     said = end_words("sum 8", "pending", 1, is_join=True, error="no", failures=1, max_attempts=3, again_in=2.0)
     assert said == "sum 8 failed, join 1.0 ms, failure 1 of 3, again in 2 s: no"
+
+
+@given(st.floats(0, 1e9), st.booleans())
+def test_a_completed_attempt_has_the_same_words_in_both_ways(milliseconds: float, is_join: bool) -> None:
+    full = end_words("send 7", "completed", round(milliseconds, 1), is_join=is_join, error=None)
+    assert completed_words("send 7", milliseconds, is_join=is_join) == full

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from catchment.runtime.events import Events
 from catchment.runtime.held import Held
-from catchment.runtime.metrics import Histogram, Metrics
-from catchment.runtime.words import end_words
+from catchment.runtime.metrics import Metrics
+from catchment.runtime.words import completed_words, end_words
 from catchment.store.attempt import Ending
 
 
@@ -22,16 +22,16 @@ class Journal:
 
     def completed(self, endings: Sequence[Ending]) -> None:
         """Count completed attempts. They are logged if the log level is INFO or below."""
-        durations: dict[str, Histogram] = {}
+        durations: dict[str, list[float]] = {}
+        lines: list[str] = []
         for ending in endings:
-            attempt = ending.attempt
-            duration = durations.get(attempt.command)
-            if duration is None:
-                duration = durations[attempt.command] = self._metrics.of_app(attempt.command).seconds["completed"]
-            duration.observe(attempt.seconds if isinstance(attempt, Held) else 0.0)
-        if self._events.is_heard(logging.INFO) and not self._events.emit_lines(
-            (_sentence(ending, "completed", None, None) for ending in endings), level=logging.INFO
-        ):
+            held = ending.attempt
+            seconds = held.seconds if isinstance(held, Held) else 0.0
+            durations.setdefault(held.command, []).append(seconds)
+            lines.append(completed_words(f"{held.command} {held.id}", seconds * 1000, is_join=held.phase == 1))
+        for command, spent in durations.items():
+            self._metrics.of_app(command).seconds["completed"].observe_all(spent)
+        if self._events.is_heard(logging.INFO) and not self._events.emit_lines(lines, level=logging.INFO):
             for ending in endings:
                 self._log(ending, "completed", logging.INFO)
 

@@ -27,10 +27,11 @@ class LineHandler(logging.StreamHandler[TextIO]):
     def write_lines(self, level: int, texts: Iterable[str]) -> None:
         """Write messages of this moment as if they were those of records."""
         start = f"{self._time_of(time.time())} {logging.getLevelName(level):<8} "
-        lines = "".join([f"{start}{one_line(text)}{self.terminator}" for text in texts])
+        between = f"{self.terminator}{start}"
+        lines = between.join(map(one_line, texts))
         self.acquire()
         try:
-            self.stream.write(lines)
+            self.stream.write(f"{start}{lines}{self.terminator}")
             self.flush()
         finally:
             self.release()

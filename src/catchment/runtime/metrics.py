@@ -7,7 +7,7 @@ number of series is bounded: a command or an error class beyond the limits below
 from __future__ import annotations
 
 import time
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
@@ -44,6 +44,18 @@ FAILED = ("worker_tasks_failed", "Attempts that failed, by the class of the erro
 DURATION = ("worker_task_duration_seconds", "Time that attempts took, by outcome.")
 
 
+def add_counts(counts: list[int], bounds: Sequence[float], ordered: Sequence[float]) -> None:
+    """Count sorted values by upper bound; those above all bounds come last."""
+    passed = 0
+    for place, bound in enumerate(bounds):
+        if passed == len(ordered):
+            return
+        up_to = bisect_right(ordered, bound, passed)
+        counts[place] += up_to - passed
+        passed = up_to
+    counts[-1] += len(ordered) - passed
+
+
 class Histogram:
     """Counts of values by upper bound, and their sum."""
 
@@ -57,6 +69,11 @@ class Histogram:
     def observe(self, value: float) -> None:
         self.counts[bisect_left(self.bounds, value)] += 1
         self.sum += value
+
+    def observe_all(self, values: Iterable[float]) -> None:
+        """The same for many values, at a fraction of the cost of each."""
+        add_counts(self.counts, self.bounds, ordered := sorted(values))
+        self.sum += sum(ordered)
 
     @property
     def count(self) -> int:
@@ -80,10 +97,10 @@ class Window:
         self._current: list[int] = []
         self._counts: list[list[int]] = [[0] * (len(self.BOUNDS) + 1) for _ in range(self.SLOTS)]
 
-    def observe(self, seconds: float, now: float) -> None:
+    def observe(self, seconds: Iterable[float], now: float) -> None:
         if now >= self._ends:
             self._move_to(now)
-        self._current[bisect_left(self.BOUNDS, seconds)] += 1
+        add_counts(self._current, self.BOUNDS, sorted(seconds))
 
     def p99(self, now: float) -> float | None:
         """The 99th percentile in seconds, or None while there are too few values to tell."""
@@ -133,7 +150,9 @@ class Metrics:
         self.claims = 0
         self.claim_size = Histogram(SIZES)
         self.claim_seconds = Histogram(SECONDS)
-        self.windows: dict[str, Window] = {}
+        self._windows: dict[str, Window] = {}
+        # How long the handlers of each command took that have returned since the windows were looked at.
+        self._returned: dict[str, list[float]] = {}
         # When tasks were last claimed or run, by the monotonic clock.
         self.worked_at = 0.0
         # By command and queue.
@@ -165,12 +184,12 @@ class Metrics:
         if size:
             self.worked_at = time.monotonic()
 
-    def returned(self, command: str, seconds: float, now: float) -> None:
-        """A handler has returned, however, at this monotonic time. Its attempt counts when its end is recorded."""
-        window = self.windows.get(command)
-        if window is None:
-            window = self.windows[command] = Window()
-        window.observe(seconds, now)
+    def returned(self, command: str, seconds: float) -> None:
+        """A handler has returned, however. Its attempt counts when its end is recorded."""
+        try:
+            self._returned[command].append(seconds)
+        except KeyError:
+            self._returned[command] = [seconds]
 
     def processed(self, command: str, queue: str, state: str, seconds: float) -> None:
         """A session has run a SQL handler; its task is in this state now, ``pending`` when it will be retried, or it is
@@ -188,4 +207,7 @@ class Metrics:
         """The highest 99th percentile of any command in the last minute, in seconds; 0 while there are too few
         samples."""
         now = time.monotonic()
-        return max((window.p99(now) or 0.0 for window in self.windows.values()), default=0.0)
+        returned, self._returned = self._returned, {}
+        for command, seconds in returned.items():
+            self._windows.setdefault(command, Window()).observe(seconds, now)
+        return max((window.p99(now) or 0.0 for window in self._windows.values()), default=0.0)

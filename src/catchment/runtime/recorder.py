@@ -87,10 +87,13 @@ class Recorder:
         lined: list[Ending] = []
         others: list[Ending] = []
         for ending in endings:
-            if not ending.attempt.is_plain or ending.asked != "completed" or ending.has_offspring:
+            attempt = ending.attempt
+            if not attempt.is_plain or ending.asked != "completed" or ending.spawns or ending.follow_ups is not None:
                 others.append(ending)
+            elif attempt.lane is None:
+                loose.append(ending)
             else:
-                (loose if ending.attempt.lane is None else lined).append(ending)
+                lined.append(ending)
         for plain in (loose, lined):
             if plain:
                 await self._write_plain(batch, plain)

@@ -17,6 +17,11 @@ def start_command(handler: str | None) -> str:
     return f"catchment worker --app {app}"
 
 
+def completed_words(task: str, milliseconds: float, *, is_join: bool) -> str:
+    """As ``end_words`` of a completed attempt: a worker writes one for every task."""
+    return f"{task} completed, {'join' if is_join else 'handler'} {milliseconds:.1f} ms"
+
+
 def end_words(
     task: str,
     state: str,

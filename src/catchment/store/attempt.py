@@ -138,6 +138,8 @@ class Ending:
     @property
     def size(self) -> int:
         """The length of the text to send, without spawns and follow-ups."""
+        if self.result is self.info is self.error is None:  # most of all
+            return 0
         return len(self.result or "") + len(self.info or "") + len(self.error or "")
 
     @property
