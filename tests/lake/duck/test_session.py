@@ -174,6 +174,15 @@ def test_temporary_tables_and_views_are_dropped_by_name(lake_case: LakeCase) -> 
     assert duck.rows("SELECT table_name FROM information_schema.tables WHERE table_catalog = 'temp'") == []
 
 
+def test_progress_is_counted_only_where_it_is_shown(lake_case: LakeCase) -> None:
+    """Counting it asks the catalog for the files of a scan once more."""
+    ask = "SELECT current_setting('enable_progress_bar')"
+    assert lake_case.duck.value(ask) is False
+    with lake_case.duck.counting_progress():
+        assert lake_case.duck.value(ask) is True
+    assert lake_case.duck.value(ask) is False
+
+
 def test_a_transaction_is_undone_by_an_error(lake_case: LakeCase) -> None:
     lake_case.make("t", "a INTEGER", [(1,)])
     before = lake_case.head()

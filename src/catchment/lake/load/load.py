@@ -141,7 +141,7 @@ def _write(
         place = f"{folder}{number}"
         storage.make_folders([f"{place}/"])
         query = f"SELECT {_selected(given, target)} FROM {_typed_call(source, given, target, options)}"
-        with _watched(duck, source, number, len(files), on_progress), refusing(source):
+        with _watched(duck, source, number, len(files), on_progress), duck.counting_progress(), refusing(source):
             rows = duck.rows(
                 f"COPY ({query}) TO {literal(place)}"
                 f" (FORMAT parquet, COMPRESSION zstd, FILE_SIZE_BYTES {FILE_BYTES:d}, RETURN_STATS true)"
