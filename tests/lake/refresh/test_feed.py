@@ -86,6 +86,31 @@ def test_places_of_deleted_rows_far_apart(scans: int, lake_case: LakeCase, monke
     assert (found["action"], found["figures"]["rows_in"]) == ("incremental", 8)
 
 
+def test_places_of_deleted_rows_in_several_files(lake_case: LakeCase, monkeypatch: pytest.MonkeyPatch) -> None:
+    lake_case.make("orders", "order_id INTEGER, customer_id INTEGER, amount INTEGER")
+    for first in (0, 1000, 2000):
+        lake_case.sql(f"INSERT INTO orders SELECT i, i % 7, 1 FROM range({first}, {first} + 1000) AS r(i)")
+    filled(lake_case, SUMS)
+    only_files(monkeypatch)
+    fewest, found = feed._fewest, list[int]()
+
+    def noted(blocks: Any) -> Any:
+        found.append(len(blocks))
+        return fewest(blocks)
+
+    monkeypatch.setattr(feed, "_fewest", noted)
+    for condition in ("order_id % 1000 IN (3, 999)", "order_id IN (5, 1006, 1007)"):
+        assert refreshed(lake_case, f"UPDATE orders SET amount = 2 WHERE {condition}")["action"] == "incremental"
+    assert found == [3, 2]
+
+
+def test_files_are_scanned_together_where_that_reads_less() -> None:
+    near = [("a", 0, 10, 90), ("b", 0, 20, 95), ("b", 9, 600_000, 600_001)]
+    assert feed._fewest(near) == [feed._Run(("a", "b"), 10, 95), feed._Run(("b",), 600_000, 600_001)]
+    far = [("a", 0, 10, 90), ("b", 2, 190_000, 190_001), ("c", 4, 300_000, 300_001)]
+    assert [run.files for run in feed._fewest(far)] == [("a",), ("b",), ("c",)]
+
+
 def test_the_feed_is_read_after_upkeep(shop: LakeCase, monkeypatch: pytest.MonkeyPatch) -> None:
     filled(shop, SUMS)
     names = fed(monkeypatch)

@@ -8,7 +8,8 @@ It is taken where files tell all, and what it finds must be as many rows as the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
@@ -37,6 +38,19 @@ MOST = 0.5
 
 _OWN = (ROWID, "filename", "file_row_number")
 """What a scan of DuckLake has besides the columns of the table."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """Places from ``first`` to ``last`` in each of these files, to be read by one scan."""
+
+    files: tuple[str, ...]
+    first: int
+    last: int
+
+    @property
+    def rows(self) -> int:
+        return len(self.files) * (self.last - self.first)
 
 
 def read_files(
@@ -80,7 +94,7 @@ def read_files(
     elif runs is None:
         queries.append(_select(source, wanted, -1, old, there))
     else:
-        queries += [_select(source, wanted, -1, old, _in_run(places, *run)) for run in runs]
+        queries += [_select(source, wanted, -1, old, _in_run(places, run)) for run in runs]
     if not queries:
         return None
     work.make(name, " UNION ALL ".join(queries))
@@ -106,28 +120,38 @@ def _places(work: Work, name: str, deletes: tuple[Deletes, ...], old: int, new: 
     return work.make(name, " UNION ALL ".join(queries))
 
 
-def _runs(work: Work, places: str, files: ChangedFiles) -> list[tuple[str, int, int]] | None:
+def _runs(work: Work, places: str, files: ChangedFiles) -> list[_Run] | None:
     """The places of deleted rows as runs of blocks, each to be scanned; None where scanning whole files reads less."""
     blocks = work.duck.rows(
         f"SELECT file, place // {BLOCK:d} AS block, min(place), max(place) FROM {quoted(places)}"
         " GROUP BY ALL ORDER BY ALL"
     )
-    runs = [run for file, rows in groupby(blocks, key=lambda row: row[0]) for run in _joined(file, list(rows))]
-    if len(runs) > MOST_SCANS or len(runs) * ROWS_PER_SCAN > ROWS_PER_SCAN + sum(item.rows for item in files.deletes):
+    runs = _fewest(blocks)
+    if len(runs) > MOST_SCANS or _cost(runs) > ROWS_PER_SCAN + sum(item.rows for item in files.deletes):
         return None
     return runs
 
 
-def _read(runs: list[tuple[str, int, int]] | None, files: ChangedFiles) -> int:
+def _fewest(blocks: Sequence[tuple[str, int, int, int]]) -> list[_Run]:
+    """Runs for each file, or for all files at once where that costs less. Those of a file do not overlap."""
+    apart = [run for _, rows in groupby(blocks, key=lambda row: row[0]) for run in _joined(list(rows))]
+    return min(apart, _joined(blocks), key=_cost)
+
+
+def _cost(runs: Sequence[_Run]) -> int:
+    return sum(ROWS_PER_SCAN + run.rows for run in runs)
+
+
+def _read(runs: list[_Run] | None, files: ChangedFiles) -> int:
     """About how many rows are read to find those that went."""
-    return sum(item.rows for item in files.deletes if runs is None) + sum(last - first for _, first, last in runs or ())
+    return sum(item.rows for item in files.deletes) if runs is None else sum(run.rows for run in runs)
 
 
-def _in_run(places: str, file: str, first: int, last: int) -> str:
-    return (
-        f"filename = {literal(file)} AND file_row_number BETWEEN {first:d} AND {last:d} AND file_row_number IN"
-        f" (SELECT place FROM {quoted(places)} WHERE file = {literal(file)})"
-    )
+def _in_run(places: str, run: _Run) -> str:
+    there = f"file_row_number IN (SELECT place FROM {quoted(places)} WHERE file = {literal(run.files[0])})"
+    if len(run.files) > 1:  # a tuple takes longer to compare
+        there = f"(filename, file_row_number) IN (SELECT (file, place) FROM {quoted(places)})"
+    return f"{_among(run.files)} AND file_row_number BETWEEN {run.first:d} AND {run.last:d} AND {there}"
 
 
 def _is_there(places: str, files: ChangedFiles) -> str:
@@ -162,14 +186,17 @@ def _make_beside(work: Work, columns: Collection[str], name: str, there: str, en
     )
 
 
-def _joined(file: str, blocks: list[tuple[str, int, int, int]]) -> list[tuple[str, int, int]]:
-    """Neighbouring blocks as one range of places."""
-    runs: list[tuple[str, int, int]] = []
-    before = None
-    for _, block, first, last in blocks:
-        if before is not None and block <= before + 2:
-            first = runs.pop()[1]
-        runs.append((file, first, last))
+def _joined(blocks: Sequence[tuple[str, int, int, int]]) -> list[_Run]:
+    """Neighbouring blocks, of one file or of several, as one range of places. No ranges overlap."""
+    runs: list[_Run] = []
+    before = 0
+    for file, block, first, last in sorted(blocks, key=lambda row: row[1]):
+        if runs and block <= before + 2:
+            run = runs.pop()
+            files = run.files if file in run.files else (*run.files, file)
+            runs.append(_Run(files, min(run.first, first), max(run.last, last)))
+        else:
+            runs.append(_Run((file,), first, last))
         before = block
     return runs
 
