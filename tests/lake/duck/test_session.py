@@ -347,6 +347,16 @@ folder.remove()
     assert done.stdout == "(True,) (False,)\n"
 
 
+def test_a_read_only_transaction_makes_temporary_tables_and_writes_nothing(lake_case: LakeCase) -> None:
+    lake_case.make("t", "a INTEGER", [(1,)])
+    with lake_case.duck.transaction(is_read_only=True):
+        lake_case.duck.run("CREATE TEMP TABLE copied AS SELECT a FROM lake.main.t")
+    assert lake_case.duck.rows("SELECT a FROM copied") == [(1,)]
+    with pytest.raises(duckdb.Error, match="read-only"), lake_case.duck.transaction(is_read_only=True):
+        lake_case.duck.run("DELETE FROM lake.main.t")
+    lake_case.duck.drop_temporary(["copied"])
+
+
 def test_a_database_without_a_lake_says_so(db: str) -> None:
     with pytest.raises(LakeUnavailable) as raised:
         Duck.open(db, LakeSettings(**SETTINGS))

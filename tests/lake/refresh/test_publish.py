@@ -38,7 +38,8 @@ def test_transaction_only_writes_and_never_updates(regions: LakeCase, caplog: py
     with statements(caplog) as done:
         regions.sql("DELETE FROM orders WHERE order_id = 1")
         regions.refresh("dt")
-    begin, end = done.index("BEGIN TRANSACTION"), done.index("COMMIT")
+    begin = done.index("BEGIN TRANSACTION")
+    end = done.index("COMMIT", begin)
     inside = [text.split()[0] for text in done[begin : end + 1]]
     assert inside == ["BEGIN", "DELETE", "INSERT", "CALL", "COMMIT"]
     assert "AT (VERSION" not in " ".join(done[begin:end])
@@ -53,7 +54,7 @@ def test_lock_is_held_around_the_transaction_by_a_separate_session(
     run = Duck.run
 
     def looking(duck: Duck, sql: str, parameters: Any = ()) -> None:
-        if sql.startswith("BEGIN"):
+        if sql == "BEGIN TRANSACTION":
             seen.append(
                 regions.pg(
                     "select a.application_name from pg_locks as l join pg_stat_activity as a using (pid)"
@@ -246,11 +247,12 @@ def test_commit_that_is_always_refused_fails(regions: LakeCase, monkeypatch: pyt
 
 
 def test_connection_lost_after_the_commit_counts_as_done(regions: LakeCase, monkeypatch: pytest.MonkeyPatch) -> None:
-    execute, lost = Duck._execute, list[str]()
+    execute, begun, lost = Duck._execute, list[str](), list[str]()
 
     def losing(duck: Duck, sql: str, parameters: Any) -> Any:
         found = execute(duck, sql, parameters)
-        if sql == "COMMIT" and not lost:
+        begun.extend([sql] if sql.startswith("BEGIN") else [])
+        if sql == "COMMIT" and begun[-1] == "BEGIN TRANSACTION" and not lost:
             lost.append(sql)
             raise LakeUnavailable("server closed the connection", code="CATALOG")
         return found

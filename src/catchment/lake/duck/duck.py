@@ -221,9 +221,10 @@ class Duck:
             self._is_protected = False
 
     @contextmanager
-    def transaction(self) -> Generator[None]:
-        """BEGIN … COMMIT; an error, also one of the COMMIT, leaves nothing written and no transaction open."""
-        self.run("BEGIN TRANSACTION")
+    def transaction(self, *, is_read_only: bool = False) -> Generator[None]:
+        """BEGIN … COMMIT; an error, also one of the COMMIT, leaves nothing written and no transaction open. Where it is
+        read only, temporary tables can be made."""
+        self.run("BEGIN TRANSACTION READ ONLY" if is_read_only else "BEGIN TRANSACTION")
         try:
             yield
             self._commit()
@@ -279,10 +280,11 @@ class Duck:
 
     def drop_temporary(self, names: Iterable[str], kind: Literal["TABLE", "VIEW"] = "TABLE") -> None:
         """Drop temporary tables, or views, of these names, if they exist; also after the work was stopped."""
-        for name in names:
+        drops = [f"DROP {kind} IF EXISTS {quoted('temp', 'main', name)}" for name in names]
+        if drops:
             # A broken instance has none.
             with self._protected(), suppress(duckdb.Error):
-                self._connection.execute(f"DROP {kind} IF EXISTS {quoted('temp', 'main', name)}")
+                self._connection.execute("; ".join(drops))
 
     def _refuse_if_stopped(self) -> None:
         if self._stopped is not None and not self._is_protected:

@@ -7,8 +7,9 @@ All of it reads, and leaves temporary tables behind: ``gone`` (``__rid``, ``__b`
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Hashable, Mapping
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import duckdb
 from sqlglot import exp
@@ -27,7 +28,10 @@ from catchment.lake.types import BucketRange
 MANY_BUCKETS = 64
 """From this number of storage buckets on, naming them does not pay."""
 
+KEYS_PER_BUCKET = 4
+"""From this number of keys for each storage bucket on, nearly all buckets have some, and nobody looks."""
 
+_T = TypeVar("_T")
 _WIDEST = re.compile(r"DECIMAL\(38,\s*(\d+)\)")
 
 
@@ -58,7 +62,7 @@ class Difference:
 
 def affected_keys(work: Work, changed: frozenset[int]) -> int:
     """Find the touched keys: makes ``akeys_<part>`` from ``o<i>_delta``. Returns how many there are."""
-    steps = affected(work.plan, changed)
+    steps = _written(work, ("affected", changed), lambda: affected(work.plan, changed))
     for step in steps:
         work.make(step.name, step.sql)
     keys = [f"akeys_{part.number}" for part in work.plan.parts]
@@ -68,14 +72,15 @@ def affected_keys(work: Work, changed: frozenset[int]) -> int:
 
 def fresh(work: Work, *, by_keys: bool, only: BucketRange | None = None) -> int:
     """Compute ``fresh``: the rows of the touched keys, or all rows, as the definition gives them now."""
-    buckets = work.order.buckets
-    if by_keys:
-        sql = compile.fresh_rows(
-            work.plan, buckets=buckets, only=only, without_null=_without_null(work), touched=_touched(work)
-        )
-    else:
-        sql = compile.all_rows(work.plan, buckets=buckets, only=only)
-    return work.make("fresh", sql)
+    plan, buckets = work.plan, work.order.buckets
+    if not by_keys:
+        return work.make("fresh", compile.all_rows(plan, buckets=buckets, only=only))
+    without_null, touched = _without_null(work), _touched(work)
+
+    def write() -> str:
+        return compile.fresh_rows(plan, buckets=buckets, only=only, without_null=without_null, touched=touched)
+
+    return work.make("fresh", _written(work, ("fresh", buckets, only, without_null, touched), write))
 
 
 def stored(
@@ -84,16 +89,17 @@ def stored(
     """Read ``stored``: the stored rows of the touched keys, or all; of some storage buckets, if they are given."""
     if storage is None and by_keys:
         storage = _storage_of_keys(work)
-    without_null = _without_null(work) if by_keys else ()
-    sql = compile.stored_rows(
-        work.plan,
-        storage=storage,
-        only=only,
-        by_keys=by_keys,
-        without_null=without_null,
-        touched=_touched(work) if by_keys else (),
-    )
-    return work.make("stored", sql)
+    without_null = _without_null(work) if by_keys else frozenset[int]()
+    touched = _touched(work) if by_keys else frozenset[int]()
+
+    def write() -> str:
+        return compile.stored_rows(
+            work.plan, storage=storage, only=only, by_keys=by_keys, without_null=without_null, touched=touched
+        )
+
+    if storage is not None:  # others the next time
+        return work.make("stored", write())
+    return work.make("stored", _written(work, ("stored", only, by_keys, without_null, touched), write))
 
 
 def among_keys(work: Work) -> str | None:
@@ -111,7 +117,7 @@ def has_all_gone(work: Work) -> bool:
     return len(work.plan.layout.keys_of(1)) == 1 and work.has("stored") and work.count("gone") == work.count("stored")
 
 
-def _without_null(work: Work) -> set[int]:
+def _without_null(work: Work) -> frozenset[int]:
     """The parts among whose touched keys none has a NULL."""
     numbers: set[int] = set()
     for part in work.plan.parts:
@@ -122,21 +128,23 @@ def _without_null(work: Work) -> set[int]:
             work.known[table] = work.duck.value(f"SELECT count(*) FROM {quoted(table)} WHERE {nulls}")
         if names and not work.known[table]:
             numbers.add(part.number)
-    return numbers
+    return frozenset(numbers)
 
 
-def _touched(work: Work) -> set[int]:
+def _touched(work: Work) -> frozenset[int]:
     """The parts that have touched keys; of a definition with one part that is known."""
     parts = work.plan.parts
     if len(parts) == 1:
-        return set()
-    return {part.number for part in parts if work.count(f"akeys_{part.number}")}
+        return frozenset()
+    return frozenset(part.number for part in parts if work.count(f"akeys_{part.number}"))
 
 
 def _storage_of_keys(work: Work) -> set[int] | None:
     """The storage buckets of the touched keys; None when they are all, or none, or too many to name."""
     total = work.order.buckets
     if total == 1 or not all(work.plan.layout.keys):
+        return None
+    if sum(work.count(f"akeys_{part.number}") for part in work.plan.parts) >= KEYS_PER_BUCKET * total:
         return None
     queries: list[str] = []
     for part in work.plan.parts:
@@ -154,9 +162,11 @@ def difference(work: Work, *, is_ours: bool = True) -> Difference:
     """Compare ``fresh`` with ``stored``: makes ``gone`` and ``added``. Not ``is_ours``: another session may have
     written to the table, so that it may hold a row twice that the query returns once, or in a wrong storage bucket."""
     plan = work.plan
-    if not is_ours:
+    if is_ours:
+        gone, added = _written(work, ("difference",), lambda: compile.difference(plan))
+    else:
         plan = replace(plan, parts=tuple(replace(part, is_unique=False) for part in plan.parts))
-    gone, added = compile.difference(plan, with_bucket=not is_ours)
+        gone, added = compile.difference(plan, with_bucket=True)
     deleted = work.make("gone", gone)
     inserted = work.make("added", added)
     return Difference(inserted, deleted, _buckets_of(work, "gone") if deleted else frozenset())
@@ -190,14 +200,21 @@ def apply_states(
 
 
 def _delta_steps(work: Work, changed: frozenset[int], reached: Mapping[int, Reached]) -> list[Step]:
-    """Written once for sources of these sizes: with eight tables that takes 0.1 s."""
-    made, buckets = of_plan(work.duck, work.order.dt_id), work.order.buckets
-    memory = {} if made is None else made[1]
+    plan, buckets = work.plan, work.order.buckets
+    key = ("steps", changed, buckets, tuple(reached.items()))
+    return _written(work, key, lambda: apply.delta_steps(plan, changed, buckets=buckets, reached=reached))
+
+
+def _written(work: Work, key: tuple[Hashable, ...], write: Callable[[], _T]) -> _T:
+    """SQL is written once for a plan and sources of these sizes: with eight tables that takes 0.1 s."""
+    made = of_plan(work.duck, work.order.dt_id)
+    if made is None or made[0].parts is not work.plan.parts:
+        return write()
     sizes = tuple(table.table.rows.bit_length() for table in work.plan.tables)
-    key = ("steps", changed, buckets, tuple(reached.items()), sizes)
-    if key not in memory:
-        memory[key] = apply.delta_steps(work.plan, changed, buckets=buckets, reached=reached)
-    return memory[key]
+    known = (*key, sizes)
+    if known not in made[1]:
+        made[1][known] = write()
+    return made[1][known]
 
 
 def _buckets_of(work: Work, table: str) -> frozenset[int]:

@@ -136,7 +136,9 @@ class _Change:
             whole = _listed(self.rewritten | self.kept)
             deleted += duck.changed(f"DELETE FROM {table} WHERE {quoted(BUCKET)} IN ({whole})")
         if self.by_row:
-            conditions = [f"{quoted(BUCKET)} IN ({_listed(self.by_row)})"]
+            conditions: list[str] = []
+            if len(self.by_row) < self.order.buckets:  # else DuckLake asks for the buckets of all files, twice
+                conditions.append(f"{quoted(BUCKET)} IN ({_listed(self.by_row)})")
             if not self.is_gone_by_keys:
                 conditions.append(f"rowid IN (SELECT {quoted(RID)} FROM {quoted('gone')})")
             if self.gone_keys:

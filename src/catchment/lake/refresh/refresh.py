@@ -235,9 +235,10 @@ class _Refresh:
             return stopped
         if not self.keys:
             return Difference(0, 0, frozenset())
-        compute.fresh(self.work, by_keys=True)
-        compute.stored(self.work, by_keys=True)
-        return compute.difference(self.work)
+        with self.work.reading():
+            compute.fresh(self.work, by_keys=True)
+            compute.stored(self.work, by_keys=True)
+            return compute.difference(self.work)
 
     def _after_keys(self, keys: int) -> list[Spread | Verdict]:
         """Now that the keys are counted: continue (nothing), compute the whole table, or spread."""

@@ -6,8 +6,8 @@ that was the newest when the refresh began. Nothing of it survives ``Work``, how
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from types import TracebackType
@@ -236,6 +236,18 @@ class Work:
         self.drop(*self._names)
         self._held.close()
 
+    @contextmanager
+    def reading(self) -> Generator[None]:
+        """Statements that make tables in one transaction: it asks the catalog once for what each would ask. An error
+        undoes them."""
+        before = dict(self.known), dict(self._counts), dict(self._names)
+        try:
+            with self.duck.transaction(is_read_only=True):
+                yield
+        except BaseException:
+            self.known, self._counts, self._names = before
+            raise
+
     def view(self, name: str, sql: str) -> None:
         """Make a temporary view, in the place of whatever had the name here."""
         self._make_room(name, "VIEW")
@@ -280,11 +292,11 @@ class Work:
 
     def drop(self, *names: str) -> None:
         """Drop what is no longer needed, for the memory it takes."""
+        kinds = {name: self._names.pop(name, None) for name in names}
         for name in names:
-            kind = self._names.pop(name, None)
             self._counts.pop(name, None)
-            if kind is not None:
-                self.duck.drop_temporary([name], kind)
+        for kind in ("TABLE", "VIEW"):
+            self.duck.drop_temporary([name for name in kinds if kinds[name] == kind], kind)
 
     def count(self, name: str) -> int:
         """The rows of a table that was made, or of something else that statements can mention."""
