@@ -1,6 +1,7 @@
 """Runs the benchmarks of the Python worker.
 
-python -m bench.worker [--quick] [drain|two|transactions|pickup|sleepers|memory|lanes|hot|fan|decay|chaos|peers ...]
+python -m bench.worker [--quick]
+  [drain|two|steps|transactions|pickup|sleepers|memory|lanes|hot|fan|decay|chaos|peers ...]
 
 Without names: all but decay and chaos, which take long. ``peers`` measures other queues beside ours, in a separate
 virtual environment that it creates.
@@ -11,7 +12,7 @@ from __future__ import annotations
 import sys
 
 from bench.engine.harness import bench_server
-from bench.worker import peers, workloads
+from bench.worker import peers, steps, workloads
 
 LONG = ("decay", "chaos", "peers")
 
@@ -23,6 +24,7 @@ def main() -> None:
         parts = {
             "drain": lambda: workloads.drain(bench, quick=quick, workers=1),
             "two": lambda: workloads.drain(bench, quick=quick, workers=2),
+            "steps": lambda: steps.steps(quick=quick),
             "transactions": lambda: workloads.transactions(bench, quick=quick),
             "pickup": lambda: workloads.pickup(bench, quick=quick),
             "sleepers": lambda: workloads.sleepers(bench, quick=quick),
