@@ -223,7 +223,7 @@ def test_many_rows_are_not_kept(market: LakeCase, made: Statements, scan: str, m
 
     def count(work: Work, name: str) -> int:
         counts.append(found := plain(work, name))
-        return found + reach.MOST_ROWS if name.endswith(("reach_found", "_beside")) else found
+        return found + reach.LEAST_KEPT if name.endswith(("reach_found", "_beside")) else found
 
     monkeypatch.setattr(Work, "count", count)
     change(market)
@@ -232,10 +232,19 @@ def test_many_rows_are_not_kept(market: LakeCase, made: Statements, scan: str, m
     assert made.scans == (["regions", "regions"] if scan == "apart" else ["kinds", "regions"])
 
 
+def test_a_fiftieth_of_a_source_is_kept_within_bounds() -> None:
+    assert [reach.most_kept(rows) for rows in (0, 25_000_000, 60_000_000, 10**10)] == [
+        500_000,
+        500_000,
+        1_200_000,
+        5_000_000,
+    ]
+
+
 def test_rows_that_will_be_many_are_not_looked_for(
     market: LakeCase, made: Statements, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reach, "MOST_ROWS", 20)
+    monkeypatch.setattr(reach, "most_kept", lambda _: 20)
     change(market)
     together(market)
     assert made.readers() == set()

@@ -36,8 +36,9 @@ from catchment.lake.types import ColumnAt, Read, SourceTable
 MANY_ROWS = 500_000
 """A source with fewer rows is scanned by each table: that costs no more than a few statements."""
 
-MOST_ROWS = 500_000
-"""More rows are not kept: they would take memory that the next refresh of this process may need."""
+LEAST_KEPT, MOST_KEPT = 500_000, 5_000_000
+"""A fiftieth of the rows of a source is kept, within these bounds. More would take memory that the next refresh of this
+process may need."""
 
 Versions = Mapping[int, tuple[int, int]]
 """The old and the new version of each table of the lake, by its id."""
@@ -157,7 +158,7 @@ class Reach:
                 values, f"SELECT DISTINCT k FROM ({' UNION ALL '.join(texts)}) AS q(k) WHERE k IS NOT NULL"
             )
             expected += count * rows // max(1, *sizes.values())
-            if expected > MOST_ROWS:
+            if expected > most_kept(rows):
                 followed.difference_update([way for way in followed if way[0].column == column])
                 expected -= count * rows // max(1, *sizes.values())
                 continue
@@ -216,7 +217,7 @@ class Reach:
         """The rows of a source that meet the condition are in this temporary table, with these columns."""
         table_id = source.table.table.table_id
         ways = self._followed[table_id]
-        if self.work.count(name) > MOST_ROWS:
+        if self.work.count(name) > most_kept(source.table.table.rows):
             self.work.drop(name)
             ways = frozenset[Way]()  # so that it is not tried again
         else:
@@ -236,12 +237,18 @@ class Reach:
                 columns = shared.wanted_columns(self.conn, source, self.columns.get(source.table.table.table_id, ()))
                 listed = ", ".join(map(quoted, columns))
                 table = f"{lake_name(source.table.table.ref)} AT (VERSION => {source.read.new:d})"
-                self.work.make("reach_found", f"SELECT {listed} FROM {table} WHERE {condition} LIMIT {MOST_ROWS + 1:d}")
+                limit = most_kept(source.table.table.rows) + 1
+                self.work.make("reach_found", f"SELECT {listed} FROM {table} WHERE {condition} LIMIT {limit:d}")
                 self.keep(source, "reach_found", columns)
 
     def forget(self) -> None:
         """What nobody awaits any more goes with this refresh."""
         _forget(self.work, self.columns)
+
+
+def most_kept(rows: int) -> int:
+    """How many rows are kept of a source that has as many."""
+    return min(max(LEAST_KEPT, rows // 50), MOST_KEPT)
 
 
 def leave(work: Work, connection: Callable[[], AbstractContextManager[Connection[Any]]]) -> None:
