@@ -49,6 +49,19 @@ def test_schema_of_any_name(lake_case: LakeCase) -> None:
     assert case.rows("dt") == [(1, 2)]
 
 
+def test_texts_that_name_what_a_refresh_reads_stay_texts(lake_case: LakeCase) -> None:
+    case, column = lake_case, quoted("a FROM o1_new")
+    case.sql(f"CREATE TABLE orders (id BIGINT, {column} VARCHAR)")
+    case.sql("INSERT INTO orders VALUES (1, 'it''s FROM \"o1_new\" AS x'), (2, 'x')")
+    query = f"SELECT id, {column}, {column} || ' JOIN o1_new' AS b FROM orders WHERE {column} LIKE 'it''s FROM \"o1%'"
+    case.create(f"CREATE DYNAMIC TABLE dt TARGET_LAG = '1 minute' REFRESH_MODE = INCREMENTAL AS {query}")
+    case.refresh("dt")
+    case.sql("UPDATE orders SET id = 3 WHERE id = 1")
+    assert case.refresh("dt")["action"] == "incremental"
+    assert case.rows("dt") == case.sql(query)
+    case.check("dt")
+
+
 def test_values_in_a_definition_stay_values(lake_case: LakeCase) -> None:
     case = lake_case
     case.make("orders", "id BIGINT, note VARCHAR", [[1, "'; DROP TABLE orders; --"], [2, "x"]])

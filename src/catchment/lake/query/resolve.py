@@ -146,6 +146,9 @@ class Resolver:
         self._shorten_columns(tree, nodes)
         for index, cte in enumerate(definitions):
             cte.args["alias"].set("this", exp.to_identifier(f"__c{index}", quoted=True))
+            # DuckDB may copy it to each mention, and in a copy a table of the lake is not of the version that is read.
+            if list(self.ctes.values()).count(index) > 1:
+                cte.set("materialized", True)
         for node in nodes:
             index = node.meta["index"]
             if index in self.ctes:

@@ -83,9 +83,10 @@ def _shorten_columns(tree: Node, mentioned: Sequence[Node]) -> None:
 
 
 def _check_free(tree: Node, known: Sequence[SourceTable]) -> None:
-    """A CTE with the name under which a table is read would hide it."""
+    """A CTE with the name under which a table is read would hide it; a column would be taken for it."""
     taken = {f"o{number}_new" for number, _ in enumerate(known, start=1)}
     for node in nodes(tree):
-        for entry in ctes_of(node):
-            if str(entry["key"]).lower() in taken:
-                raise refused(Reason.RESERVED_NAME, f"the name {entry['key']!r} is used by refreshes")
+        names: list[str] = node.get("column_names") or []
+        for name in [*(str(entry["key"]) for entry in ctes_of(node)), *names]:
+            if name.lower() in taken:
+                raise refused(Reason.RESERVED_NAME, f"the name {name!r} is used by refreshes")

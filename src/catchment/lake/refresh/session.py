@@ -6,6 +6,7 @@ that was the newest when the refresh began. Nothing of it survives ``Work``, how
 
 from __future__ import annotations
 
+import re
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
@@ -31,6 +32,15 @@ from catchment.lake.reasons import Reason
 from catchment.lake.types import Column, Order, Read, SourceTable
 
 Kind = Literal["TABLE", "VIEW"]
+
+_TOKEN = re.compile(
+    r"""'(?:[^']|'')*'"""
+    r"""|(?P<before>\b(?:FROM|JOIN)\b[\s(]*)(?P<quote>"?)(?P<name>\w+)(?P=quote)(?![\w".])(?P<alias> AS )?"""
+    r"""|(?P<comma>,[\s(]*)(?P<other>o\d+_new)(?= AS )"""
+    r"""|"(?:[^"]|"")*\""""
+)
+"""Where a statement names a table; and texts and names, in which it does not. After a comma only DuckDB's own text
+names one, without quotes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +209,8 @@ class Work:
     """What one refresh reads and its temporary tables and views, under the names that the generated SQL uses.
 
     ``o<i>_new``, ``o<i>_old`` and ``dt_old`` are written into the statements that mention them: a view would ask the
-    catalog when it is made, and again when it is read.
+    catalog when it is made, and again when it is read. Each mention is the query itself: where DuckDB copies the query
+    of a CTE, the copy reads the table that has the name now, and not the version.
 
     It has the DuckDB of the process alone while it is open. ``close`` drops everything, also after an error or a stop.
     """
@@ -261,12 +272,16 @@ class Work:
         return self._counts[name]
 
     def _with_sources(self, sql: str) -> str:
-        """The query with what it mentions of the lake; it does not matter if a name is mentioned as something else."""
-        used = [(name, query) for name, query in self._sources.items() if quoted(name) in sql]
-        if not used:
-            return sql
-        listed = ", ".join(f"{quoted(name)} AS NOT MATERIALIZED ({query})" for name, query in used)
-        return f"WITH {listed} FROM ({sql})" if sql.startswith("WITH") else f"WITH {listed} {sql}"
+        """The statement with what it mentions of the lake."""
+        return _TOKEN.sub(self._written, sql)
+
+    def _written(self, token: re.Match[str]) -> str:
+        name = token["name"] or token["other"]
+        query = self._sources.get(name or "")
+        if query is None:
+            return token[0]
+        alias = "" if token["other"] else token["alias"] or f" AS {quoted(name)}"
+        return f"{token['before'] or token['comma']}({query}){alias}"
 
     def hand_over(self, name: str, other: str) -> None:
         """Rename a table that was made: it outlives this refresh, under a name that no refresh makes."""
