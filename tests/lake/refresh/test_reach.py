@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from catchment.errors import SourceChanged
 from catchment.lake.refresh import compute, feed, reach
 from catchment.lake.refresh.session import Work
 from tests.fixtures.lake import LakeStates
@@ -282,3 +284,19 @@ def test_a_source_that_is_read_twice_needs_ways_for_both(market: LakeCase, made:
     change(market, CHANGES[3:5])
     assert together(market, ["regions", "pairs"])["pairs"] == "incremental"
     assert made.readers() == {"regions"}
+
+
+def test_a_table_that_fails_does_not_make_others_full(market: LakeCase, made: Statements, scan: str) -> None:
+    """The process knows its plan, by a column that is there no more."""
+    market.sql("ALTER TABLE items RENAME COLUMN part_id TO part")
+    for _ in range(2):
+        change(market, ["UPDATE orders SET status = 1 - status WHERE order_id % 999 = 4", CHANGES[6]])
+        refresh_id = request(market, NAMES)
+        for _ in ("sizes", "both"):
+            with suppress(SourceChanged):
+                market.finish_round(refresh_id)
+        for name in ("kinds", "regions"):
+            market.check(name)
+    assert market.refreshed(newest(market, "sizes"))["state"] == "FAILED"
+    found = market.refreshed(newest(market, "regions"))
+    assert (found["action"], found["reason"]) == ("incremental", None)

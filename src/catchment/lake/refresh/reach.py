@@ -79,6 +79,7 @@ class Reach:
         self._followed: dict[int, frozenset[Way]] = {}
         self._unchanged = set[tuple[int, int, int]]()
         self._known: dict[int, SourceTable] = {}
+        self._found: dict[int, SourceTable | None] = {}
         _forget_others(work)
         mine = work.order.dt_id
         for dt_id in dict.fromkeys([*(item.dt_id for item in awaited), mine]):
@@ -140,11 +141,30 @@ class Reach:
         queries = defaultdict[str, dict[str, int]](dict)
         followed = set[Way]()
         for way in ways:
-            query = self._values(way, rows)
+            query = self._values(way, rows) if self._is_there(source, way) else None
             if query is not None:
                 followed.add(way)
                 queries[way[0].column].setdefault(query, self._known[way[0].table_id].rows)
         return self._limited(source, queries, followed)
+
+    def _is_there(self, source: Bound, way: Way) -> bool:
+        """Whether a way leads along columns that there are now. The plan of another table may be older."""
+        before = self._present(source.table.table.table_id, source.read.new)
+        for hop in way:
+            table = self._present(hop.table_id, hop.new)
+            if before is None or table is None or hop.column not in before.columns or hop.other not in table.columns:
+                return False
+            if before.columns[hop.column].type != table.columns[hop.other].type:
+                return False
+            before = table
+        return True
+
+    def _present(self, table_id: int, new: int) -> SourceTable | None:
+        """A table as it is at the new version, if it is still there."""
+        if table_id not in self._found:
+            found = catalog.find_table(self.conn, self._known[table_id].ref, new)
+            self._found[table_id] = found if found is not None and found.table_id == table_id else None
+        return self._found[table_id]
 
     def _limited(self, source: Bound, queries: Mapping[str, Mapping[str, int]], followed: set[Way]) -> str | None:
         """The columns whose values take few rows. A value is taken to have as many as it has on average."""
@@ -203,11 +223,10 @@ class Reach:
     def _read(self, hop: Hop) -> None:
         """Read the changes of a table that only others of the round read."""
         kinds, _ = catalog.touched(self.conn, hop.table_id, hop.old, hop.new)
-        known = self._known[hop.table_id]
-        present = catalog.find_table(self.conn, known.ref, hop.new)
+        present = self._present(hop.table_id, hop.new)
         if not kinds - {"upkeep"}:
             self._unchanged.add((hop.table_id, hop.old, hop.new))
-        elif kinds <= {"data"} and present is not None and present.table_id == hop.table_id:
+        elif kinds <= {"data"} and present is not None:
             used = tuple(name for name in self.columns[hop.table_id] if name in present.columns)
             source = Bound(Table(0, present, used), Read(present.table_id, present.ref, None, hop.old, hop.new))
             feed.read_files(self.work, self.conn, source, "reach_raw", hop.old, keeps=True)
