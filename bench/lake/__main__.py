@@ -1,6 +1,6 @@
 """Runs the benchmarks of dynamic tables.
 
-python -m bench.lake [--quick] [scenario|speedup|overhead|tenfold|curve ...]
+python -m bench.lake [--quick] [scenario|speedup|overhead|tenfold|smallest|curve ...]
 
 Without names: all. ``--quick`` is a fiftieth of the data and about a minute in all. Ratios are within one run.
 """
@@ -16,6 +16,7 @@ PARTS = {
     "scenario": parallel.scenario,
     "speedup": parallel.speedup,
     "tenfold": incremental.tenfold,
+    "smallest": incremental.smallest,
     "curve": incremental.curve,
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import statistics
 import time
 
 from bench.lake.lab import Lab, opened, show
@@ -83,6 +84,19 @@ def _tenfold(groups: int, commits: int) -> None:
             create_table_as=plain,
             ratio=best["full"] / best["incremental"],
         )
+
+
+def smallest(*, quick: bool) -> None:
+    """What a refresh costs that has almost nothing to do: 30 of 3 M keys."""
+    groups = 300_000 if quick else 3_000_000
+    with opened() as lab:
+        make(lab, groups)
+        times: list[float] = []
+        for step in range(3 if quick else 15):
+            change(lab, groups, 30 / groups * 100, step)
+            times.append(refresh(lab, "incremental")[0])
+        times = sorted(times[WARM_UPS - 1 :])
+        show("30 keys", groups=groups, median=statistics.median(times), least=times[0], most=times[-1])
 
 
 def curve(*, quick: bool) -> None:
