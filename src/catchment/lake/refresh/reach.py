@@ -79,7 +79,7 @@ class Reach:
         self._followed: dict[int, frozenset[Way]] = {}
         self._unchanged = set[tuple[int, int, int]]()
         self._known: dict[int, SourceTable] = {}
-        self._found: dict[int, SourceTable | None] = {}
+        self._tables_now: dict[int, SourceTable | None] = {}
         _forget_others(work)
         mine = work.order.dt_id
         for dt_id in dict.fromkeys([*(item.dt_id for item in awaited), mine]):
@@ -161,10 +161,10 @@ class Reach:
 
     def _present(self, table_id: int, new: int) -> SourceTable | None:
         """A table as it is at the new version, if it is still there."""
-        if table_id not in self._found:
-            found = catalog.find_table(self.conn, self._known[table_id].ref, new)
-            self._found[table_id] = found if found is not None and found.table_id == table_id else None
-        return self._found[table_id]
+        if table_id not in self._tables_now:
+            table = catalog.find_table(self.conn, self._known[table_id].ref, new)
+            self._tables_now[table_id] = table if table is not None and table.table_id == table_id else None
+        return self._tables_now[table_id]
 
     def _limited(self, source: Bound, queries: Mapping[str, Mapping[str, int]], followed: set[Way]) -> str | None:
         """The columns whose values take few rows. A value is taken to have as many as it has on average."""
