@@ -157,6 +157,9 @@ def test_lines_written_at_once_are_those_of_records(root: logging.Logger, capsys
     log_to_stderr("text", "warning")
     assert Events().emit_lines(texts, level=logging.INFO)
     assert capsys.readouterr().err == ""
+    log_to_stderr("text", "info")
+    assert Events().emit_lines([], level=logging.INFO)
+    assert capsys.readouterr().err == "", "nothing is no line"
 
 
 def test_whatever_else_hears_events_gets_records(root: logging.Logger, monkeypatch: pytest.MonkeyPatch) -> None:

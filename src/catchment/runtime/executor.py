@@ -192,10 +192,13 @@ class Executor:
         if held.context is not None:
             held.context.mark_cancelled(held.stop_reason or "stopped", is_over=True)
             self._port.abandon(held.context)
-        if (ending := self._outcomes.stopped(held)) is not None:
+        self._hand_over(held, self._outcomes.stopped(held))
+        self._news.set()
+
+    def _hand_over(self, held: Held, ending: Ending | None) -> None:
+        if ending is not None:
             held.is_settled = True
             self._finish(ending)
-        self._news.set()
 
     def _start_runner(self) -> None:
         if self._spare is None and self._is_serving and self._queue and self._running < self._most():
@@ -238,9 +241,7 @@ class Executor:
                 self._left.discard(held)
             else:
                 held.seconds = now - began
-                if ending is not None:
-                    held.is_settled = True
-                    self._finish(ending)
+                self._hand_over(held, ending)
             if sys.getrefcount(runner) != references or runner.cancelling() or not self._is_clean(context):
                 return
             if now > turn_ends:

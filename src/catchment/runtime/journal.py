@@ -23,15 +23,13 @@ class Journal:
     def completed(self, endings: Sequence[Ending]) -> None:
         """Count completed attempts. They are logged if the log level is INFO or below."""
         durations: dict[str, list[float]] = {}
-        lines: list[str] = []
         for ending in endings:
             held = ending.attempt
             seconds = held.seconds if isinstance(held, Held) else 0.0
             durations.setdefault(held.command, []).append(seconds)
-            lines.append(completed_words(f"{held.command} {held.id}", seconds * 1000, is_join=held.phase == 1))
         for command, spent in durations.items():
             self._metrics.of_app(command).seconds["completed"].observe_all(spent)
-        if self._events.is_heard(logging.INFO) and not self._events.emit_lines(lines, level=logging.INFO):
+        if self._events.is_heard(logging.INFO) and not self._events.emit_lines(map(_line, endings), level=logging.INFO):
             for ending in endings:
                 self._log(ending, "completed", logging.INFO)
 
@@ -118,6 +116,13 @@ class Journal:
                 task_id=ending.attempt.id,
                 fence=ending.attempt.fence,
             )
+
+
+def _line(ending: Ending) -> str:
+    """The words of a completed attempt."""
+    held = ending.attempt
+    seconds = held.seconds if isinstance(held, Held) else 0.0
+    return completed_words(f"{held.command} {held.id}", seconds * 1000, is_join=held.phase == 1)
 
 
 def _milliseconds(ending: Ending) -> float | None:

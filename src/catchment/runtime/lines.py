@@ -27,11 +27,10 @@ class LineHandler(logging.StreamHandler[TextIO]):
     def write_lines(self, level: int, texts: Iterable[str]) -> None:
         """Write messages of this moment as if they were those of records."""
         start = f"{self._time_of(time.time())} {logging.getLevelName(level):<8} "
-        between = f"{self.terminator}{start}"
-        lines = between.join(map(one_line, texts))
+        lines = "".join([f"{start}{one_line(text)}{self.terminator}" for text in texts])
         self.acquire()
         try:
-            self.stream.write(f"{start}{lines}{self.terminator}")
+            self.stream.write(lines)
             self.flush()
         finally:
             self.release()

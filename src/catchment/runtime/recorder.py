@@ -87,13 +87,10 @@ class Recorder:
         lined: list[Ending] = []
         others: list[Ending] = []
         for ending in endings:
-            attempt = ending.attempt
-            if not attempt.is_plain or ending.asked != "completed" or ending.spawns or ending.follow_ups is not None:
+            if not ending.attempt.is_plain or ending.asked != "completed" or ending.has_offspring:
                 others.append(ending)
-            elif attempt.lane is None:
-                loose.append(ending)
             else:
-                lined.append(ending)
+                (loose if ending.attempt.lane is None else lined).append(ending)
         for plain in (loose, lined):
             if plain:
                 await self._write_plain(batch, plain)

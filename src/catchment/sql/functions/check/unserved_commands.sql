@@ -1,7 +1,7 @@
 -- unserved_commands: Python commands with tasks that could start, which no live worker has. handler is where the
 -- command was defined, as module:name. A task that a worker has just given back, because it lacks the command, counts
--- too. Reads at most p_most ready tasks of each queue, in claim order, and none where all commands of all queues with
--- tasks have a worker.
+-- too. Reads at most p_most ready tasks of each queue, in claim order, and none of a queue whose commands all have a
+-- worker.
 create or replace function worker.unserved_commands(
   p_most  bigint default null
 )
