@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from subprocess import PIPE
 
 import psutil
 import psycopg
@@ -14,6 +17,15 @@ import pytest
 from catchment.errors import ServerUnavailable
 from catchment.store import embedded
 from tests.fixtures.worker import wait_until
+
+USER = "catchment-test"
+MAKE_USER = f"""
+import sys
+from catchment.store.data_directory import server_user
+print("ready", flush=True)
+sys.stdin.read()
+print(*server_user("{USER}"))
+"""
 
 
 def _answers(dsn: str) -> bool:
@@ -56,3 +68,24 @@ def test_a_first_start_whose_initdb_was_killed_is_done_again(folder: Path) -> No
         with pytest.raises(ServerUnavailable, match="initdb"):
             first.result()
     assert _answers(embedded.start(data))
+
+
+@pytest.mark.long
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root runs the server as another user")
+def test_programs_that_make_the_user_of_the_server_at_once_make_one() -> None:
+    command = [sys.executable, "-c", MAKE_USER]
+    try:
+        for _ in range(4):
+            subprocess.run(["userdel", USER], capture_output=True)
+            programs = [subprocess.Popen(command, stdin=PIPE, stdout=PIPE, text=True) for _ in range(4)]
+            for program in programs:
+                assert program.stdout is not None
+                assert program.stdout.readline() == "ready\n"
+            for program in programs:
+                assert program.stdin is not None
+                program.stdin.close()
+                program.stdin = None
+            assert len({program.communicate()[0] for program in programs}) == 1
+            assert [program.returncode for program in programs] == [0] * 4
+    finally:
+        subprocess.run(["userdel", USER], check=True, capture_output=True)

