@@ -32,4 +32,6 @@ def _say(step: str) -> None:
         if logger.hasHandlers():
             logger.info("%s", step)
         else:
-            print(step, file=sys.stderr, flush=True)
+            # One write, so that lines of two steps do not mix.
+            sys.stderr.write(f"{step}\n")
+            sys.stderr.flush()
