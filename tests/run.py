@@ -30,6 +30,7 @@ SQL = (
     *("settings_of_handlers", "surface", "upkeep"),
 )
 OTHERS = (
+    "tests/cli/test_task_show.py::test_times_that_were_written_by_hand_stop_no_reader",
     "tests/engine/test_commits.py",
     "tests/engine/test_transcripts.py",
     "tests/lake/control/test_guard.py::test_a_commit_moves_the_frontier_to_what_was_read",
