@@ -92,7 +92,7 @@ _RULES = (
     ),
     _Rule(
         (duckdb.TransactionException,),
-        "[Cc]onflict|Exceeded the maximum retry count|could not serialize access",
+        "[Cc]onflict|Exceeded the maximum retry count|could not serialize access|deadlock detected",
         _refused,
     ),
     _Rule((duckdb.HTTPException,), "", _no_storage),

@@ -14,6 +14,7 @@ import duckdb
 from duckdb import DuckDBPyConnection
 
 from catchment.errors import LakeUnavailable
+from catchment.lake.duck.duck_errors import raising
 from catchment.lake.duck.spill import SpillFolder, make_folder
 from catchment.lake.names import literal
 
@@ -74,8 +75,9 @@ def new_instance(temp_directory: str | None = None) -> tuple[DuckDBPyConnection,
     )
     # In a notebook and for python -c it draws a bar on stdout, which is the program's.
     instance.execute("SET enable_progress_bar = false")
-    for file in files:
-        instance.execute(f"LOAD {literal(str(file))}")
+    with raising(lambda error: error):
+        for file in files:
+            instance.execute(f"LOAD {literal(str(file))}")
     # The day of a time with a zone must not depend on where a worker runs.
     instance.execute("SET GLOBAL TimeZone = 'UTC'")
     folder = make_folder(temp_directory)
