@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 
 from catchment.errors import SourceChanged
-from catchment.lake.refresh import compute, feed, reach
+from catchment.lake.refresh import compute, feed, reach, window
 from catchment.lake.refresh.session import Work
+from catchment.lake.refresh.window import Verdict
+from catchment.lake.types import Action
 from tests.fixtures.lake import LakeStates
 from tests.fixtures.lake_case import LakeCase
 from tests.lake.refresh.test_shared import finish, newest, request
@@ -218,6 +220,21 @@ def test_rows_that_nobody_comes_for_go_with_the_next_round(market: LakeCase, mad
     assert f"reached_{market_id(market, 'items')}" in market.temporary()
     change(market, CHANGES[:1])
     together(market)
+
+
+def test_rows_kept_for_a_refresh_that_turns_out_full_go_with_it(
+    market: LakeCase, made: Statements, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    load = window.load
+
+    def broken(work: Work, *rest: Any) -> Any:
+        if work.order.definition.ref.name == "both":
+            return Verdict(Action.REPAIR, "FEED_MISMATCH", "the test says so")
+        return load(work, *rest)
+
+    monkeypatch.setattr(window, "load", broken)
+    change(market)
+    assert together(market)["both"] == "repair"
 
 
 def test_many_rows_are_not_kept(market: LakeCase, made: Statements, scan: str, monkeypatch: pytest.MonkeyPatch) -> None:

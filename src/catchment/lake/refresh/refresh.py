@@ -160,8 +160,6 @@ class _Refresh:
             self.verdict = Verdict(Action.FULL, self.plan.reason)
         elif self.verdict.action == Action.INCREMENTAL and self.choice.action == Action.FULL:
             self.verdict = Verdict(Action.FULL, self.choice.reason)
-        if self.verdict.action != Action.INCREMENTAL:
-            reach.leave(self.work, self.control.connection)
         self.figures["plan_ms"] = round((self.analysed + time.perf_counter() - self.began) * 1000, 1)
 
     def _compute(self) -> Done | Spread:
@@ -181,6 +179,7 @@ class _Refresh:
             self.verdict, self.keys, self.reads = result, None, ()
             # What was tried in vain is no part of what a full refresh takes.
             self.began = time.perf_counter()
+        reach.leave(self.work, self.control.connection)
         try:
             return self._whole()
         except InvariantBroken as error:
