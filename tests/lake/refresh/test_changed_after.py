@@ -14,6 +14,8 @@ QUERIES = {
     "shares": "SELECT k, v, sum(v) OVER (PARTITION BY k) AS s FROM items",
     "as written": "SELECT a.k, ((b.k)::INTEGER)! AS f FROM items a, items b"
     " WHERE a.k = b.k AND a.k IN (SELECT k FROM items)",
+    "as written, of a CTE": "WITH i AS NOT MATERIALIZED (SELECT k, v FROM items)"
+    " SELECT a.k, ((b.v)::INTEGER)! AS f FROM i a, i b WHERE a.k = b.k",
     "first": "WITH i AS NOT MATERIALIZED (SELECT k, v FROM items)"
     " SELECT a.k, b.v FROM i a JOIN i b ON a.k = b.k ORDER BY ALL LIMIT 90",
 }
