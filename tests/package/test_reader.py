@@ -32,7 +32,9 @@ EMBEDDED = [
     *(("[all]", page) for page in PAGES),
 ]
 
-MOST_BYTES = 60 * 2**20
+# uvloop has 2.4 MB more for later versions than for 3.11.
+MOST_BYTES = {"3.11": 60 * 2**20}
+MOST_BYTES_LATER = 62 * 2**20
 OF_EVERY_ENVIRONMENT = ("pip", "setuptools", "_distutils_hack", "distutils-precedence", "pkg_resources")
 
 Read = Callable[..., int]
@@ -99,7 +101,7 @@ def test_the_base_is_light(version: str, fresh: Callable[[str, str], Environment
             sizes[path.relative_to(packages).parts[0]] += path.stat().st_size
     added = {name: size for name, size in sizes.items() if not name.startswith(OF_EVERY_ENVIRONMENT)}
     largest = {name: f"{size / 1e6:.1f} MB" for name, size in Counter(added).most_common(10)}
-    assert sum(added.values()) <= MOST_BYTES, largest
+    assert sum(added.values()) <= MOST_BYTES.get(version, MOST_BYTES_LATER), largest
 
 
 @pytest.mark.long
