@@ -7,11 +7,12 @@ import os
 import signal
 import subprocess
 import sys
-import textwrap
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import duckdb
+import psycopg
 import pytest
 
 from catchment.errors import CommitConflict, PublishVetoed
@@ -33,6 +34,9 @@ from tests.lake.control.support import (
     state,
     write,
 )
+
+BLOCKED = "select a.pid from pg_stat_activity as a where %s = any (pg_blocking_pids(a.pid))"
+IS_IDLE = "select 1 from pg_stat_activity as a where a.pid = %s and a.state = 'idle in transaction'"
 
 
 @pytest.fixture
@@ -203,20 +207,6 @@ def test_commits_of_others_pass_untouched(lake_case: LakeCase, foreign: duckdb.D
     assert (frontier(lake_case, table), lake_case.pg("select * from lake.refresh")) == before
 
 
-def test_a_commit_without_a_note_of_ours_does_not_call_the_guard(
-    lake_case: LakeCase, foreign: duckdb.DuckDBPyConnection
-) -> None:
-    """Others are not slowed: the condition of the trigger decides, and the function is not entered."""
-    foreign.execute("CREATE TABLE theirs.main.t (a INTEGER)")
-    lake_case.pg(
-        "create or replace function lake.guard() returns trigger language plpgsql as"
-        " $$ begin raise exception 'entered'; end $$"
-    )
-    foreign.execute("INSERT INTO theirs.main.t VALUES (1)")
-    with pytest.raises(duckdb.Error, match="entered"):
-        commit(lake_case, "CREATE TABLE u (a INTEGER)", maintain=1)
-
-
 ZOMBIE = """
 import sys
 from catchment.lake.control.control import Control
@@ -229,7 +219,8 @@ duck.set_retries(60)
 try:
     with duck.transaction():
         duck.run(f'INSERT INTO {physical} VALUES (1, 1, 0)')
-        duck.sign("refresh", refresh=int(refresh_id), fence=int(fence))
+        if refresh_id != "0":
+            duck.sign("refresh", refresh=int(refresh_id), fence=int(fence))
         open(mark, "w").close()
         sys.stdin.readline()
 except Exception as error:
@@ -239,45 +230,80 @@ else:
 """
 
 
+@contextmanager
+def _zombie(case: LakeCase, folder: Path, name: str, order: Order | None = None) -> Generator[subprocess.Popen[str]]:
+    """A process that writes a row and commits on a line of input: what it is to publish, or something of its own."""
+    mark, ids = folder / "mark", (order.refresh_id, order.fence) if order else (0, 0)
+    arguments = [case.dsn, *map(str, ids), name, str(mark)]
+    process = subprocess.Popen(
+        [sys.executable, "-c", ZOMBIE, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    try:
+        wait_until(mark.exists, seconds=60)
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def _prepared(case: LakeCase, refresh_id: int) -> Order:
+    order = begin(case, refresh_id)
+    case.control.prepare_publish(refresh_id, order.fence, publication(case, order, 1))
+    return order
+
+
 def test_a_writer_that_was_stopped_in_its_transaction_cannot_publish_when_it_wakes(
     lake_case: LakeCase, tmp_path: Path
 ) -> None:
     table = add_table(lake_case, "d")
     refresh_id = start(lake_case, table)
-    order = begin(lake_case, refresh_id)
-    lake_case.control.prepare_publish(refresh_id, order.fence, publication(lake_case, order, 1))
-    mark = tmp_path / "mark"
-    zombie = subprocess.Popen(
-        [
-            sys.executable,
-            "-c",
-            textwrap.dedent(ZOMBIE),
-            lake_case.dsn,
-            str(refresh_id),
-            str(order.fence),
-            lake_name(order.physical),
-            str(mark),
-        ],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    try:
-        wait_until(mark.exists, seconds=60)
+    order = _prepared(lake_case, refresh_id)
+    with _zombie(lake_case, tmp_path, lake_name(order.physical), order) as zombie:
         os.kill(zombie.pid, signal.SIGSTOP)
         successor = begin(lake_case, refresh_id)
         publish(lake_case, successor, [(2, 2)])
         lake_case.control.finish_refresh(refresh_id, successor.fence, {})
         os.kill(zombie.pid, signal.SIGCONT)
         output, _ = zombie.communicate("go\n", timeout=60)
-    finally:
-        zombie.kill()
-        zombie.wait()
     assert output.strip() == "PublishVetoed"
     assert content(lake_case, "d") == [(2, 2)]
     assert [json.loads(note)["catchment"] for _, note in lake_case.notes()][1:] == [
         {"refresh": refresh_id, "fence": successor.fence}
     ]
+
+
+@pytest.mark.parametrize(
+    "is_ours",
+    [pytest.param(True, id="a refresh"), pytest.param(False, id="something else", marks=pytest.mark.long)],
+)
+def test_a_writer_that_was_stopped_just_before_its_commit_holds_up_others_for_seconds(
+    lake_case: LakeCase, tmp_path: Path, *, is_ours: bool
+) -> None:
+    """All but the COMMIT has reached the server."""
+    table = add_table(lake_case, "d")
+    lake_case.make("s", "a BIGINT, b BIGINT, c BIGINT")
+    refresh_id = start(lake_case, table)
+    order = _prepared(lake_case, refresh_id)
+    name = lake_name(order.physical) if is_ours else "lake.main.s"
+    with (
+        _zombie(lake_case, tmp_path, name, order if is_ours else None) as zombie,
+        psycopg.connect(lake_case.dsn) as holder,
+    ):
+        assert zombie.stdin is not None
+        holder.execute("lock table public.ducklake_snapshot_changes in share mode")
+        zombie.stdin.write("go\n")
+        zombie.stdin.flush()
+        wait_until(lambda: lake_case.pg(BLOCKED, holder.info.backend_pid))
+        ((session,),) = lake_case.pg(BLOCKED, holder.info.backend_pid)
+        os.kill(zombie.pid, signal.SIGSTOP)
+        holder.rollback()
+        wait_until(lambda: lake_case.pg(IS_IDLE, session))
+        publish(lake_case, begin(lake_case, refresh_id), [(2, 2)])
+        os.kill(zombie.pid, signal.SIGCONT)
+        output, _ = zombie.communicate(timeout=60)
+    assert output.strip() == "LakeUnavailable"
+    assert content(lake_case, "d") == [(2, 2)]
+    assert lake_case.sql("SELECT * FROM lake.main.s") == []
 
 
 def test_a_refusal_leaves_the_session_usable(lake_case: LakeCase) -> None:

@@ -29,6 +29,23 @@ def test_a_publisher_that_was_stopped_cannot_publish_when_it_wakes(crash: Crash)
 
 
 @pytest.mark.long
+def test_a_worker_that_waits_for_the_commit_lock_need_not_be_the_one_that_takes_over(crash: Crash) -> None:
+    """The stopped one keeps the lock; the only other one waits for it, for another table, and has no free slot."""
+    crash.fill(is_parallel=False)
+    crash.case.create("CREATE DYNAMIC TABLE other TARGET_LAG = '1 day' AS SELECT k FROM source")
+    crash.case.refresh("other")
+    crash.case.sql("INSERT INTO source VALUES (1, 1)")
+    crash.case.pg("select worker.cancel(id, 'done here') from worker.tasks where command = 'lake_refresh'")
+    crash.hire("stopped in the commit")
+    refresh_id = crash.crew.request("dt")
+    crash.victim()
+    other = crash.crew.request("other")
+    crash.end_well(refresh_id)
+    assert crash.crew.wait(other)["state"] == "SUCCEEDED"
+    crash.wake()
+
+
+@pytest.mark.long
 def test_files_of_a_subtask_that_wakes_up_late_are_swept(crash: Crash) -> None:
     crash.fill(is_parallel=True)
     crash.hire("stopped in a bucket")

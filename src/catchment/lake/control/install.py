@@ -216,8 +216,7 @@ def _make_guard(conn: Connection[Any], address: LakeAddress, settings: LakeSetti
     with conn.transaction():
         _format(
             conn,
-            "create or replace trigger {} before insert on {} for each row"
-            """ when (new.commit_extra_info like '%%"catchment"%%') execute function lake.guard()""".replace("%%", "%"),
+            "create or replace trigger {} before insert on {} for each row execute function lake.guard()",
             trigger,
             changes,
         )

@@ -3,7 +3,11 @@
 -- a definition into force, {"drop": 5} removes a table, {"rename": 5} gives it its new name. A writer that is not the
 -- newest is refused, and nothing of its commit happens. Commits without such a note pass.
 --
+-- A session that has come this far holds up all other commits until its COMMIT, which DuckLake sends at once. If none
+-- comes, because the process is stopped or its link hangs, the server ends the session.
+--
 --   raises  CM015 the commit to the lake is refused
+--   session sets idle_in_transaction_session_timeout
 --   locks   the refresh row, then the frontier row, then the table's
 create or replace function lake.guard()
   returns trigger
@@ -12,6 +16,10 @@ as $$
 declare
   v_note jsonb;
 begin
+  perform set_config('idle_in_transaction_session_timeout', '10s', true);
+  if new.commit_extra_info is null or new.commit_extra_info not like '%"catchment"%' then
+    return new;
+  end if;
   begin
     v_note := new.commit_extra_info::jsonb -> 'catchment';
   exception
