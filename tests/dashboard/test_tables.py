@@ -362,8 +362,9 @@ with d as (
   select 'scheduled', 1, now() - n * interval '1 minute', now(), now() from generate_series(1, 50) as n
   returning id
 )
-insert into lake.refresh (round_id, dt_id, state, action, rows_after, created_at, started_at, finished_at)
-select o.id, d.id, 'SUCCEEDED', case when o.id % 5 = 0 then 'full' else 'no_data' end, 1, now(), now(), now() from o, d
+insert into lake.refresh (round_id, dt_id, generation, state, action, rows_after, created_at, started_at, finished_at)
+select o.id, d.id, 1, 'SUCCEEDED', case when o.id % 5 = 0 then 'full' else 'no_data' end, 1, now(), now(), now()
+  from o, d
 """
 
 

@@ -144,7 +144,7 @@ def refresh(
 def cancel(names: Names, as_json: Json = False, lake: LakeOption = None, dsn: Dsn = None) -> None:
     """Cancel running refreshes.
 
-    Published data stays.
+    Published data stays. A new definition of a table that is not in force yet is discarded.
     """
     with open_lake(dsn, lake, *names) as used:
         rows = [{"name": used.describe(name).dynamic_table, "cancelled": used.cancel(name)} for name in names]

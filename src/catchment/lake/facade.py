@@ -50,7 +50,7 @@ from catchment.lake.types import Properties, TableRef
 from catchment.model.duration import Duration, as_timedelta
 from catchment.model.terminal import shell_command
 from catchment.store.connect import find_dsn, given_dsn
-from catchment.store.fetch import fetch_value
+from catchment.store.fetch import fetch_rows, fetch_value
 from catchment.task.commands import Commands
 
 
@@ -128,7 +128,7 @@ class Lake:
     ) -> list[TableInfo]:
         """Run ``CREATE DYNAMIC TABLE`` statements in order. Tables with INITIALIZE = ON_CREATE are filled before the
         next statement runs; what goes wrong then is raised as ``LakeError``, and the table stays. Without ``wait`` the
-        the first refresh is requested, and workers run it.
+        first refresh is requested, and workers run it.
 
         OR REPLACE and OR ALTER change a table that has content in one commit, that of the first refresh of its new
         definition; readers see the old rows until then. If that refresh fails, the table stays as it was.
@@ -155,12 +155,23 @@ class Lake:
         duck = self._duck
         with duck.turn(Never()):
             drop_abandoned(duck, self._control)
+        self._refuse_if_dropped({made.replaces: made.name})
         with self._control.connection() as conn:
             is_in_force = fetch_value(
                 conn, "select d.generation >= %s from lake.dt as d where d.id = %s", made.generation, made.replaces
             )
         if not is_in_force:
             raise _not_replaced(made, refreshes)
+
+    def _refuse_if_dropped(self, tables: Mapping[int, str]) -> None:
+        with self._control.connection() as conn:
+            there = {
+                row["id"] for row in fetch_rows(conn, "select id from lake.dt where id = any (%(ids)s)", ids=[*tables])
+            }
+        if gone := [name for dt_id, name in tables.items() if dt_id not in there]:
+            raise TableNotFound(
+                f"dropped while it was refreshed: {', '.join(gone)}", hint="'catchment table list' shows all tables."
+            )
 
     def tables(self) -> list[TableSummary]:
         """All dynamic tables, briefly."""
@@ -243,9 +254,13 @@ class Lake:
         """Refresh tables and the dynamic tables that they read, all as of one snapshot, and wait for the end.
 
         Returns the outcome of each refresh, failed ones too. If no worker serves the lake, this process does the work.
-        Raises ``RefreshTimeout`` after ``timeout``; the refresh continues.
+        Raises ``RefreshTimeout`` after ``timeout``; the refresh continues. Raises ``TableNotFound`` when a table was
+        dropped meanwhile: nothing tells how its refresh went.
         """
-        return self._refresh([self._find(name) for name in names], "manual", timeout, on_progress)
+        tables = {self._find(name): name for name in names}
+        refreshes = self._refresh(list(tables), "manual", timeout, on_progress)
+        self._refuse_if_dropped(tables)
+        return refreshes
 
     def _refresh(
         self, dt_ids: Sequence[int], trigger: str, timeout: Duration | None, on_progress: OnProgress
@@ -258,7 +273,8 @@ class Lake:
         return self._control.request_round([self._find(name) for name in names])
 
     def cancel(self, name: str) -> int:
-        """Cancel the running refreshes of a table; returns how many there were."""
+        """Cancel the running refreshes of a table, and give up a new definition that is not filled yet; returns how
+        many there were."""
         return self._control.cancel_refreshes(self._find(name), "cancelled on request")
 
     def history(

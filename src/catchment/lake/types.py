@@ -313,8 +313,9 @@ class BucketResult:
     """What one subtask leaves for the join: files to register, a file of row ids to delete, buckets written whole.
 
     ``inserted`` and ``deleted`` are the rows that change, ``rows`` those in the files: more, where a bucket was written
-    whole. ``is_split``: the subtask computed nothing and left its keys to two others. ``executor`` is where it was
-    computed, and ``fallback`` why not on the cluster.
+    whole. ``is_split``: the subtask computed nothing and left its keys to two others. ``is_overtaken``: it computed
+    nothing, because a definition was replaced meanwhile. ``executor`` is where it was computed, and ``fallback`` why
+    not on the cluster.
     """
 
     files: tuple[str, ...] = ()
@@ -327,5 +328,6 @@ class BucketResult:
     seconds: float = 0.0
     attempt: int = 1
     is_split: bool = False
+    is_overtaken: bool = False
     executor: Executor = Executor.WORKER
     fallback: str | None = None

@@ -236,7 +236,7 @@ def test_a_table_above_without_content_for_the_snapshot_is_a_failed_dependency(
 ) -> None:
     below = add_table(lake_case, "e", ["d"])
     refresh_id = start(lake_case, below)
-    with pytest.raises(LakeError, match=f"dynamic table {table.dt_id}, which is read, has no content") as raised:
+    with pytest.raises(LakeError, match=r"main\.\w+, which is read, has no content") as raised:
         begin(lake_case, refresh_id)
     assert raised.value.code == "DEPENDENCY"
     assert state(lake_case, refresh_id) == "EXECUTING"

@@ -72,7 +72,9 @@ class Generator(Nested):
         made = self.select(depth=0) if self.is_additive else self.query(depth=2)
         if self.chance(0.03) and not self.is_additive:
             other = self.select(depth=0)
-            made = Made(f"{made.sql} UNION {self.pick(['ALL ', ''])}BY NAME {other.sql}", made.columns)
+            # A name that has a number here and a date there is an error in DuckDB, once there are rows.
+            if all(dict(made.columns).get(name, kind) == kind for name, kind in other.columns):
+                made = Made(f"{made.sql} UNION {self.pick(['ALL ', ''])}BY NAME {other.sql}", made.columns)
         if not self.ctes:
             return made.sql
         return "WITH " + ", ".join(f"{quoted(name)} AS ({sql})" for name, _, sql in self.ctes) + " " + made.sql

@@ -74,7 +74,11 @@ class Together(Lakeside):
         super().edit()
         self.generator.tables = everything
         if self.random.random() < 0.3:
-            content = physical_name(self.case.find(self.random.choice(list(self.queries))), 1)
+            ((dt_id, generation),) = self.case.pg(
+                "select id, generation from lake.dt where id = %s",
+                self.case.find(self.random.choice(list(self.queries))),
+            )
+            content = physical_name(dt_id, generation)
             for call, more in (("merge_adjacent_files", ""), ("rewrite_data_files", ", delete_threshold => 0.05")):
                 self.statements.append(f"-- {call} of {content}")
                 self.case.sql(f"CALL ducklake_{call}('lake', ?, schema => ?{more})", [content, DT_SCHEMA])

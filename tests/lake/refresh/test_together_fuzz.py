@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from catchment.lake.files.sweep import sweep
 from tests.fixtures.lake_case import LakeCase
+from tests.lake.fuzz.overlapping import Overlapping
 from tests.lake.fuzz.strangers import StrangersTogether
 from tests.lake.fuzz.together import Together
 from tests.lake.refresh.test_lake_fuzz import new_seed
@@ -49,3 +51,21 @@ def test_more_tables_that_read_each_other_over_sources_of_strangers(place: int, 
     with StrangersTogether(lake_case, new_seed(place)) as run:
         run.play(7)
     assert run.left_behind() == {}
+
+
+@pytest.mark.long
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("place", range(6))
+def test_rounds_that_overlap_while_definitions_are_replaced(place: int, lake_case: LakeCase) -> None:
+    Overlapping(lake_case, new_seed(place), definitions=5).play(60)
+    assert lake_case.temporary() == []
+    sweep(lake_case.duck, lake_case.control, lake_case.settings)
+    assert lake_case.leftovers() == {}
+
+
+@pytest.mark.long
+def test_a_definition_that_has_to_wait_takes_its_place_later(lake_case: LakeCase) -> None:
+    run = Overlapping(lake_case, 112271078, definitions=5)
+    run.play(60)
+    assert run.waited
+    assert run.done["SUCCEEDED for create"]

@@ -102,8 +102,8 @@ def _history(case: LakeCase, dt_id: int, entries: list[tuple[float, float]], act
                 [data_at, data_at, seen_at],
             ).fetchall()
             conn.execute(
-                "insert into lake.refresh (round_id, dt_id, state, action, created_at, started_at, finished_at)"
-                " values (%s, %s, 'SUCCEEDED', %s, %s, %s, %s)",
+                "insert into lake.refresh (round_id, dt_id, generation, state, action, created_at, started_at,"
+                " finished_at) values (%s, %s, 1, 'SUCCEEDED', %s, %s, %s, %s)",
                 [round_id, dt_id, action, data_at, data_at, seen_at],
             )
 

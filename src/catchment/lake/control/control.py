@@ -95,7 +95,9 @@ class Control:
 
     def refresh_state(self, refresh_id: int) -> RefreshState:
         """Where a refresh stands. Raises ``LakeError`` when there is none."""
-        row = self._call("select to_jsonb(r) from lake.refresh as r where r.id = %s", refresh_id)
+        row = self._call("select (select to_jsonb(r) from lake.refresh as r where r.id = %s)", refresh_id)
+        if row is None:
+            raise LakeError(f"there is no refresh {refresh_id}, or its table was dropped", code="INTERNAL")
         return RefreshState(row["state"], row["fence"], row["commit_snapshot"])
 
     def refresh_seconds(self, refresh_id: int) -> tuple[float, float]:
@@ -242,9 +244,9 @@ class Control:
             rows = conn.execute("select id, stored_id, generation from lake.abandoned()").fetchall()
         return [(dt_id, content_ref(stored_id, generation)) for dt_id, stored_id, generation in rows]
 
-    def cancel_refreshes(self, dt_id: int, text: str, *, but: int | None = None) -> int:
-        """Stop what is under way for a table, except one refresh if it is named; returns how many that were."""
-        return self._call("select lake.cancel_refreshes(%s, %s, %s)", dt_id, text, but)
+    def cancel_refreshes(self, dt_id: int, text: str) -> int:
+        """Stop what is under way for a table; returns how many refreshes that were."""
+        return self._call("select lake.cancel_refreshes(%s, %s)", dt_id, text)
 
     def set_schedule(self) -> None:
         """See which tables are connected, and how often the schedule has to look; after the tables have changed."""

@@ -76,7 +76,7 @@ def _read(row: Mapping[str, Any], snapshot: int, state: str) -> Read:
     new = row["new"]
     if new is None and state == "EXECUTING":
         raise LakeError(
-            f"dynamic table {row['dt_id']}, which is read, has no content for snapshot {snapshot}",
+            f"{row['dynamic_table']}, which is read, has no content for snapshot {snapshot}",
             code="DEPENDENCY",
             hint="It was refreshed past it, or never: refresh again.",
         )

@@ -26,8 +26,8 @@ MAIN = "main"
 
 
 class LakeView:
-    """A ``SchemaView`` of the lake. ``versions`` says at which commit a dynamic table is read, by its id; the others,
-    and all tables, are seen ``at`` a snapshot.
+    """A ``SchemaView`` of the lake. ``contents`` says where a dynamic table is read, by its id: which content, and at
+    which commit. The others, and all tables, are seen ``at`` a snapshot.
 
     ``made``: the definition is that of this dynamic table, which exists. Of each source it sees what it has read since
     it was made, so that ``*`` keeps meaning the same when a column is added.
@@ -41,14 +41,14 @@ class LakeView:
         conn: Connection[Any],
         at: int,
         *,
-        versions: Mapping[int, int] | None = None,
+        contents: Mapping[int, tuple[TableRef, int]] | None = None,
         made: int | None = None,
         planned: Sequence[SourceTable] = (),
     ) -> None:
         self._duck = duck
         self._conn = conn
         self._at = at
-        self._versions = versions or {}
+        self._contents = contents or {}
         self._planned = {_folded(table.ref): table for table in planned}
         self._fixed = definitions.read_columns(conn, made) if made is not None else {}
 
@@ -60,8 +60,8 @@ class LakeView:
         dynamic = catalog.find_dynamic(self._conn, ref)
         if dynamic is not None:
             dt_id, generation = dynamic
-            content = TableRef(DT_SCHEMA, physical_name(dt_id, generation))
-            return self._find(content, self._versions.get(dt_id, self._at))
+            newest = TableRef(DT_SCHEMA, physical_name(dt_id, generation)), self._at
+            return self._find(*self._contents.get(dt_id, newest), dt_id)
         source = self._find(ref, self._at)
         if source is None and catalog.is_view(self._conn, ref, self._at):
             raise refused(Reason.VIEW_SOURCE, f"{ref} is a view")
@@ -75,16 +75,17 @@ class LakeView:
         view = definitions.find_view(self._conn, ref, self._at)
         return view if view is not None and catalog.find_dynamic(self._conn, ref) is None else None
 
-    def _find(self, ref: TableRef, at: int) -> SourceTable | None:
+    def _find(self, ref: TableRef, at: int, dt_id: int | None = None) -> SourceTable | None:
         source = catalog.find_table(self._conn, ref, at)
         if source is None:
             return None
-        fixed = self._fixed.get(source.dt_id or _folded(ref))
+        dt_id = dt_id or source.dt_id
+        fixed = self._fixed.get(dt_id or _folded(ref))
         columns = {name: column for name, column in source.columns.items() if fixed is None or name.lower() in fixed}
-        if source.dt_id is not None:
+        if dt_id is not None:
             columns = {name: column for name, column in columns.items() if not name.startswith(HIDDEN)}
         hides_rowid = any(name.lower() == ROWID for name in source.columns)
-        return replace(source, columns=columns, hides_rowid=hides_rowid)
+        return replace(source, columns=columns, dt_id=dt_id, hides_rowid=hides_rowid)
 
     def describe(self, sql: str) -> list[Column]:
         """Names and types of a query's result."""

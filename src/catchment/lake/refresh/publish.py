@@ -329,7 +329,6 @@ def _commit(duck: Duck, control: Control, conn: Connection[Any], change: _Change
         if refresh.state != "PUBLISHED" or refresh.fence != order.fence:
             raise CommitConflict(f"the commit did not happen: {error}") from error
     if order.replaces is not None:
-        control.cancel_refreshes(order.replaces.dt_id, "the table was replaced", but=order.refresh_id)
         control.set_schedule()
     return control.refresh_state(order.refresh_id).commit_snapshot or 0
 

@@ -96,8 +96,8 @@ def _shapes(sources: Iterable[SourceTable]) -> tuple[object, ...]:
 
 
 def _view(duck: Duck, conn: Connection[Any], order: Order) -> LakeView:
-    versions = {read.dt_id: read.new for read in order.reads if read.dt_id is not None}
-    return LakeView(duck, conn, order.data_snapshot, versions=versions, made=order.dt_id)
+    contents = {read.dt_id: (read.ref, read.new) for read in order.reads if read.dt_id is not None}
+    return LakeView(duck, conn, order.data_snapshot, contents=contents, made=order.dt_id)
 
 
 def analysed(order: Order, view: SchemaView) -> Plan:

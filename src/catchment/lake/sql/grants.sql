@@ -30,7 +30,7 @@ grant execute on function
   lake.add_audit(bigint, bigint, bigint, bigint, double precision), lake.create_table(jsonb), lake.drop_table(bigint),
   lake.remove_table(bigint), lake.abandoned(), lake.suspend(bigint, text), lake.resume(bigint),
   lake.alter_table(bigint, jsonb),
-  lake.rename_table(bigint, text, text), lake.cancel_refreshes(bigint, text, bigint), lake.set_components(),
+  lake.rename_table(bigint, text, text), lake.cancel_refreshes(bigint, text), lake.set_components(),
   lake.set_tick(), lake.tick()
    to catchment_worker;
 grant execute on procedure lake.run_tick(jsonb, jsonb) to catchment_worker;

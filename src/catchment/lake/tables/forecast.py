@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 import duckdb
+from psycopg import Connection
 
 from catchment.errors import CatchmentError, LakeError, SnapshotExpired
 from catchment.lake.choose import cost
@@ -16,7 +17,7 @@ from catchment.lake.choose.cost import Choice, Estimate, Sample
 from catchment.lake.control.control import Control
 from catchment.lake.delta.plan import Plan
 from catchment.lake.duck.duck import Duck, Never
-from catchment.lake.names import lake_name
+from catchment.lake.names import lake_name, physical_name
 from catchment.lake.reasons import Reason
 from catchment.lake.refresh import compute, window
 from catchment.lake.refresh.session import Bound, Work, bind, plan_of
@@ -24,11 +25,13 @@ from catchment.lake.refresh.window import ReadingBroken, Verdict
 from catchment.lake.settings import LakeSettings
 from catchment.lake.tables.answers import ChangeCount, Forecast
 from catchment.lake.types import Action, Order, Read
-from catchment.store.fetch import fetch_value
+from catchment.store.fetch import fetch_rows, fetch_value
 
 Changes = dict[int, ChangeCount]
 
-_VERSION = "select f.commit_snapshot from lake.frontier as f where f.dt_id = %s"
+_NEWEST = """
+select d.generation, f.commit_snapshot from lake.dt as d join lake.frontier as f on f.dt_id = d.id where d.id = %(id)s
+"""
 
 
 def forecast(duck: Duck, control: Control, settings: LakeSettings, dt_id: int) -> tuple[Forecast, Changes]:
@@ -39,15 +42,17 @@ def forecast(duck: Duck, control: Control, settings: LakeSettings, dt_id: int) -
         return Forecast(Action.REINITIALIZE.value, Reason.FIRST_FILL.value), {}
     with control.connection() as conn:
         head, now = fetch_value(conn, "select lake.scan_changes()"), fetch_value(conn, "select worker.now()")
-        reads = tuple(
-            replace(
-                read,
-                new=head if read.dt_id is None else fetch_value(conn, _VERSION, read.dt_id) or read.new,
-                rows_new=None,
-            )
-            for read in content.reads
-        )
+        reads = tuple(_newest(conn, read, head) for read in content.reads)
     return _Forecast(duck, control, settings, replace(content, data_snapshot=head, data_at=now, reads=reads)).run()
+
+
+def _newest(conn: Connection[Any], read: Read, head: int) -> Read:
+    """A source as it is now."""
+    if read.dt_id is None:
+        return replace(read, new=head, rows_new=None)
+    (row,) = fetch_rows(conn, _NEWEST, id=read.dt_id)
+    ref = replace(read.ref, name=physical_name(read.dt_id, row["generation"]))
+    return replace(read, ref=ref, new=row["commit_snapshot"] or read.new, rows_new=None)
 
 
 class _Forecast:

@@ -25,7 +25,7 @@ from catchment.lake.duck import catalog
 from catchment.lake.duck.duck import Duck, Never
 from catchment.lake.duck.locks import commit_lock
 from catchment.lake.duck.schema_view import LakeView
-from catchment.lake.files.physical import create_physical, drop_physical
+from catchment.lake.files.physical import create_physical, drop_abandoned, drop_physical
 from catchment.lake.names import DT_SCHEMA, lake_name, physical_name, quoted
 from catchment.lake.query.ddl import set_property
 from catchment.lake.query.trees import last_text
@@ -272,6 +272,9 @@ def drop(duck: Duck, control: Control, ref: TableRef, *, cascade: bool = False) 
     """
     dt_id = control.find_dt(ref)
     dropped: list[str] = []
+    with duck.turn(Never()):
+        # A new definition that was given up reads nothing any more.
+        drop_abandoned(duck, control)
     with _alone(duck, control) as conn:
         rows = fetch_rows(conn, _BELOW, id=dt_id)
         if not cascade and len([row for row in rows if row["stored_id"] != dt_id]) > 0:

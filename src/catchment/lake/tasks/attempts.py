@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Collection, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -48,6 +48,9 @@ TRANSIENT = ("CONFLICT", "STORAGE", "CATALOG")
 
 OVER = ("SUCCEEDED", "FAILED", "SKIPPED", "UPSTREAM_FAILED", "CANCELLED")
 
+CHANGED = "DEFINITION_CHANGED"
+OVERTAKEN = "the definition was replaced meanwhile"
+
 DEATHS_SPLIT = 4
 """A subtask whose worker died is halved, until there are this many times the planned number; then it is tried again."""
 
@@ -85,14 +88,14 @@ class TaskStop:
 def run_refresh(lake: LakeProcess, ctx: Context, refresh_id: int, subtask: AnyCommand) -> dict[str, Any]:
     """The coordinator: a refresh from its order to its commit, or to its subtasks."""
     order = _begin(lake, ctx, refresh_id)
-    if order.state != "EXECUTING":
-        return _ended_before(lake, ctx, order)
+    if not isinstance(order, Order):
+        return order
     stop, decide = TaskStop(ctx, order.deadline_at), _Decider(lake, order)
     with _failures(lake, ctx, order, stop):
         try:
             outcome = refresh.run(lake.duck, lake.control, order, lake.settings, stop, decide)
-        except ReadingBroken as error:
-            return _move(lake, ctx, order, error)
+        except (LakeError, duckdb.Error) as error:
+            return _move_on(lake, ctx, order, error)
         if isinstance(outcome, Done):
             return _finish(lake, ctx, order, outcome.figures)
         work, spread = outcome
@@ -134,18 +137,20 @@ def run_join(
 ) -> dict[str, Any]:
     """All subtasks are done: publish what they have written."""
     order = _begin(lake, ctx, refresh_id, keep_plan=True)
-    if order.state != "EXECUTING":
-        return _ended_before(lake, ctx, order)
+    if not isinstance(order, Order):
+        return order
     stop = TaskStop(ctx, order.deadline_at)
     with _failures(lake, ctx, order, stop):
         results = [child.result for child in children]
+        if any(result.is_overtaken for result in results):
+            return _move(lake, ctx, refresh_id, (), LakeError(OVERTAKEN, code=CHANGED))
         _, waited = lake.control.refresh_seconds(refresh_id)
         try:
             published = merge.publish_buckets(lake.duck, lake.control, order, results, stop)
-        except ReadingBroken as error:
-            return _move(lake, ctx, order, error)
         except SourceMoved as error:
             return _repeat(lake, ctx, order, error)
+        except (LakeError, duckdb.Error) as error:
+            return _move_on(lake, ctx, order, error)
     metrics.parallel_refreshes.inc()
     metrics.coordinator_wait_seconds.observe(waited)
     metrics.parallel_refresh_seconds.observe(lake.control.refresh_seconds(refresh_id)[0])
@@ -160,42 +165,59 @@ def _repeat(lake: LakeProcess, ctx: Context, order: Order, error: SourceMoved) -
     return {"refresh_id": order.refresh_id, "state": "EXECUTING"}
 
 
-def _move(lake: LakeProcess, ctx: Context, order: Order, error: ReadingBroken) -> dict[str, Any]:
-    """Nobody can read any more what the round was to read: it continues at the newest snapshot."""
+def _move_on(lake: LakeProcess, ctx: Context, order: Order, error: LakeError | duckdb.Error) -> dict[str, Any]:
+    """While a table was computed, its sources have changed in the past, or its definition was replaced: the round
+    continues. Any other error is raised again."""
+    if isinstance(error, ReadingBroken):
+        return _move(lake, ctx, order.refresh_id, error.tables, error)
+    is_other_plan = isinstance(error, LakeError) and error.code == CHANGED
+    if not is_other_plan and lake.control.order_json(order.refresh_id)["generation"] == order.generation:
+        raise error
+    return _move(lake, ctx, order.refresh_id, (), error, OVERTAKEN)
+
+
+def _move(
+    lake: LakeProcess, ctx: Context, refresh_id: int, tables: Collection[int], why: Exception, text: str | None = None
+) -> dict[str, Any]:
+    """Nobody can do any more what the round was to do: it continues at the newest snapshot. Raises the error when it
+    has been moved too often."""
     with ctx.transaction() as conn:
-        moved = lake.control.move_round(order.refresh_id, ctx.fence, error.tables, str(error), refresh.MOVES, conn=conn)
+        moved = lake.control.move_round(refresh_id, ctx.fence, tables, text or str(why), refresh.MOVES, conn=conn)
         if moved is None:
-            raise error
-    return {"refresh_id": order.refresh_id, "state": "SKIPPED", "round_id": moved}
+            raise why
+    return {"refresh_id": refresh_id, "state": "SKIPPED", "round_id": moved}
 
 
-def _begin(lake: LakeProcess, ctx: Context, refresh_id: int, *, keep_plan: bool = False) -> Order:
+def _begin(lake: LakeProcess, ctx: Context, refresh_id: int, *, keep_plan: bool = False) -> Order | dict[str, Any]:
+    """The order; or, when there is nothing to do, the result of the task."""
     timeout = timedelta(seconds=lake.settings.parallel_timeout_seconds)
     try:
-        return lake.control.begin_refresh(refresh_id, ctx.fence, timeout, keep_plan=keep_plan)
+        order = lake.control.begin_refresh(refresh_id, ctx.fence, timeout, keep_plan=keep_plan)
     except ClaimLost as error:
         _give_up_if_over(lake, refresh_id, error)
         raise
     except LakeError as error:
-        # It is held, and cannot be done: a table above it has nothing for this snapshot.
-        lake.control.fail_refresh(refresh_id, ctx.fence, error.code, str(error))
-        raise Failed(str(error), error.code) from error
+        # It is held, but a table above it has nothing for this snapshot, or no longer.
+        try:
+            return _move(lake, ctx, refresh_id, (), error)
+        except LakeError:
+            lake.control.fail_refresh(refresh_id, ctx.fence, error.code, str(error))
+            raise Failed(str(error), error.code) from error
+    if order.state == "PUBLISHED":
+        return _finish(lake, ctx, order, {})
+    return order if order.state == "EXECUTING" else {"refresh_id": refresh_id, "state": order.state}
 
 
 def _give_up_if_over(lake: LakeProcess, refresh_id: int, error: Exception) -> None:
     """A newer attempt makes this one worthless without a word; a refresh that has ended is an answer."""
-    refresh = lake.control.refresh_state(refresh_id)
-    if refresh.state in OVER:
+    try:
+        state = lake.control.refresh_state(refresh_id).state
+    except LakeError as gone:
+        raise Failed(str(gone), "CANCELLED") from error
+    if state in OVER:
         raise Failed(
-            f"refresh {refresh_id} is over ({refresh.state}); 'catchment table refresh' makes a new one", "CANCELLED"
+            f"refresh {refresh_id} is over ({state}); 'catchment table refresh' makes a new one", "CANCELLED"
         ) from error
-
-
-def _ended_before(lake: LakeProcess, ctx: Context, order: Order) -> dict[str, Any]:
-    """An earlier attempt has published it, or the table is new enough."""
-    if order.state == "PUBLISHED":
-        return _finish(lake, ctx, order, {})
-    return {"refresh_id": order.refresh_id, "state": order.state}
 
 
 def _finish(lake: LakeProcess, ctx: Context, order: Order, figures: Mapping[str, Any]) -> dict[str, Any]:
@@ -277,10 +299,16 @@ def run_bucket(
 ) -> BucketResult:
     """A subtask: one range of keys, or its two halves if it is too much."""
     raw = lake.control.order_json(refresh_id)
-    order = read_order(raw)
-    if order.state != "EXECUTING":
-        raise Failed(f"refresh {refresh_id} is {order.state}: nobody waits for this subtask", "CANCELLED")
-    plan = BucketPlan.from_order(order)
+    try:
+        order = read_order(raw)
+        if order.state != "EXECUTING":
+            raise Failed(f"refresh {refresh_id} is {order.state}: nobody waits for this subtask", "CANCELLED")
+        plan = BucketPlan.from_order(order)
+    except LakeError as error:
+        if error.code not in ("DEPENDENCY", CHANGED):
+            raise
+        # Of no use to anybody, like the other subtasks: the join moves the round.
+        return BucketResult(attempt=ctx.attempt, is_overtaken=True)
     most = 1 + lake.settings.parallel_max_retries
     if ctx.attempt > most:
         raise Failed(f"Max retries exceeded: its worker died {ctx.attempt - 1} times", "INTERRUPTED")

@@ -171,6 +171,7 @@ create table lake.refresh (
   id                bigint generated always as identity primary key,
   round_id          bigint not null references lake.round,
   dt_id             bigint not null references lake.dt on delete cascade,
+  generation        integer not null,
   state             text not null default 'SCHEDULED',
   action            text,
   reason            text,
@@ -210,8 +211,9 @@ create table lake.refresh (
   constraint refresh_is_once_in_round  unique (round_id, dt_id)
 );
 comment on table lake.refresh is
-  'Refreshes: one dynamic table in one round. fence: the attempt that holds it. from_epoch: the frontier it computes '
-  'from. PUBLISHING: about to commit to the lake; PUBLISHED: committed, the frontier has moved.';
+  'Refreshes: one dynamic table in one round. generation: of the definition that was in force when the round was '
+  'opened; the round reads no other content of the table. fence: the attempt that holds it. from_epoch: the frontier '
+  'it computes from. PUBLISHING: about to commit to the lake; PUBLISHED: committed, the frontier has moved.';
 -- What is under way for a table, and its history.
 create index refresh_open on lake.refresh (dt_id) where finished_at is null;
 create index refresh_history on lake.refresh (dt_id, id desc);

@@ -1,6 +1,6 @@
 -- content_of: what a dynamic table holds and what that was computed from, as order_of says what a refresh is to do:
 -- sources as they were read, the stored rows at the newest snapshot. In one statement, so that the parts belong
--- together.
+-- together. A source whose content was replaced since then has the old one, which stays readable at its version.
 --
 --   returns null when there is no such table, or it was never filled
 create or replace function lake.content_of(p_dt_id bigint)
@@ -21,7 +21,9 @@ as $$
                       'table_id', s.table_id, 'dt_id', s.source_dt_id,
                       'schema_name', case when u.id is null then s.schema_name else 'dt' end,
                       'table_name', case when u.id is null then s.table_name
-                                         else format('t%sg%s', u.id, u.generation) end,
+                                         else coalesce((select min(t.table_name) from lake.ducklake_table as t
+                                                         where t.table_id = e.table_id),
+                                                       format('t%sg%s', u.id, u.generation)) end,
                       'new', e.snapshot, 'rows_new', e.rows, 'old', e.snapshot, 'rows_old', e.rows,
                       'columns_old', e.columns, 'merged_old', e.merged) order by s.table_id)
                from lake.source as s

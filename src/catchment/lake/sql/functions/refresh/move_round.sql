@@ -1,7 +1,8 @@
--- move_round: a source is no longer what its round was to read: a delete was dated into the snapshot of the round, or
--- the snapshot has expired. What was published before is right, but nobody can read the same any more. So the
--- refreshes of the round that are open and depend on it continue in a new round at the newest snapshot, together with
--- all that they read. The holder completes its task in the same transaction; tasks of the others are cancelled.
+-- move_round: a source is no longer what its round was to read: a delete was dated into the snapshot of the round, the
+-- snapshot has expired, or the definition of a dynamic table was replaced. What was published before is right, but
+-- nobody can read the same any more. So the refreshes of the round that are open and depend on it continue in a new
+-- round at the newest snapshot, together with all that they read. The holder completes its task in the same
+-- transaction; tasks of the others are cancelled.
 --
 --   EXECUTING | SCHEDULED | PUBLISHING -> SKIPPED, each of them; PUBLISHED -> SUCCEEDED
 --   returns the new round; null, and nothing happens, when p_most rounds have been moved one after another

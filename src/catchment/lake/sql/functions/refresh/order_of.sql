@@ -1,6 +1,7 @@
 -- order_of: what a refresh is to do. Sources that are base tables are read at the round's snapshot, dynamic tables at
--- the commit that has their content for it ("new" is null when there is none). "rows_new" is how many rows it has to
--- find there: see take_readings; null where that is not known.
+-- the commit that has their content for it; "new" is null when there is none, or when their definition was replaced
+-- after the round was opened: what else the round has read may be from the old one. "rows_new" is how many rows it has
+-- to find there: see take_readings; null where that is not known.
 create or replace function lake.order_of(p_refresh_id bigint)
   returns jsonb
   language sql stable security definer set search_path = pg_catalog, pg_temp
@@ -23,6 +24,7 @@ as $$
            'reads', coalesce((
              select jsonb_agg(jsonb_build_object(
                       'table_id', s.table_id, 'dt_id', s.source_dt_id,
+                      'dynamic_table', format('%s.%s', u.schema_name, u.name),
                       'schema_name', case when u.id is null then s.schema_name else 'dt' end,
                       'table_name', case when u.id is null then s.table_name
                                          else format('t%sg%s', u.id, u.generation) end,
@@ -34,6 +36,7 @@ as $$
                       'merged_old', e.merged) order by s.table_id)
                from lake.source as s
                left join lake.dt as u on u.id = s.source_dt_id
+               left join lake.refresh as q on q.round_id = o.id and q.dt_id = u.id
                left join lake.read as e on e.dt_id = s.dt_id and e.table_id = s.table_id
                left join lake.reading as g on g.round_id = o.id and g.schema_name = lower(s.schema_name)
                                           and g.table_name = lower(s.table_name)
@@ -42,6 +45,7 @@ as $$
                                    where x.dt_id = u.id
                                      and x.data_from <= o.snapshot
                                      and x.data_to >= o.snapshot
+                                     and coalesce(q.generation = u.generation, true)
                                    order by x.data_from desc
                                    limit 1) as v on true
               where s.dt_id = d.id), '[]'))

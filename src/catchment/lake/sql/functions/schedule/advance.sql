@@ -14,10 +14,10 @@ declare
   v_rounds bigint[];
 begin
   if p_round_id is not null then
-    perform o.id from lake.round as o where o.id = p_round_id and o.closed_at is null for update;
+    perform o.id from lake.round as o where o.id = p_round_id and o.closed_at is null for no key update;
   end if;
   select array_agg(n.id) into v_rounds
-    from (select o.id from lake.round as o where o.closed_at is null order by o.id for update skip locked) as n;
+    from (select o.id from lake.round as o where o.closed_at is null order by o.id for no key update skip locked) as n;
   if v_rounds is null then
     return;
   end if;

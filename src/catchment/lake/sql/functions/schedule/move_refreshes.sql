@@ -7,15 +7,17 @@ create or replace function lake.move_refreshes(p_rounds bigint[])
   language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_idle  bigint[] := '{}';
-  v_moved boolean := false;
-  v_task  bigint;
-  v_fate  record;
+  v_idle   bigint[] := '{}';
+  v_epochs bigint[] := '{}';
+  v_moved  boolean := false;
+  v_task   bigint;
+  v_fate   record;
 begin
   for v_fate in select m.* from lake.fates(p_rounds) as m order by m.refresh_id loop
     v_moved := true;
     if v_fate.fate = 'NO_DATA' then
       v_idle := v_idle || v_fate.refresh_id;
+      v_epochs := v_epochs || v_fate.epoch;
     elsif v_fate.fate = 'START' then
       -- Locked first: another session may be cancelling it.
       perform r.id from lake.refresh as r where r.id = v_fate.refresh_id and r.finished_at is null for update;
@@ -31,7 +33,7 @@ begin
     end if;
   end loop;
   if v_idle <> '{}' then
-    perform lake.settle_idle(v_idle);
+    perform lake.settle_idle(v_idle, v_epochs);
   end if;
   return v_moved;
 end;

@@ -24,8 +24,8 @@ begin
     union
     select s.source_dt_id from above as a join lake.source as s on s.dt_id = a.id where s.source_dt_id is not null
   )
-  insert into lake.refresh (round_id, dt_id, created_at)
-  select v_round_id, d.id, worker.now()
+  insert into lake.refresh (round_id, dt_id, generation, created_at)
+  select v_round_id, d.id, d.generation, worker.now()
     from lake.dt as d
     join above as a on a.id = d.id
    where d.state in ('active', 'suspended')

@@ -2,7 +2,7 @@
 -- the guard within the commit that fills it, which lets the name lead to the new content and drops the old one. The
 -- table keeps its id, its name, its history and whether it is suspended.
 --
---   locks   the frontier rows of both, then their own
+--   locks   the row of the table, its frontier row, then the rows of the new definition
 create or replace function lake.put_replacement(p_dt_id bigint)
   returns void
   language plpgsql set search_path = pg_catalog, pg_temp
@@ -13,6 +13,8 @@ declare
 begin
   select d.* into v_new from lake.dt as d where d.id = p_dt_id;
   v_id := v_new.replaces;
+  -- First, as in settle_idle: who has settled a refresh of the old definition holds it, and may wait for the frontier.
+  perform d.id from lake.dt as d where d.id = v_id for no key update;
   update lake.frontier as f
      set epoch = f.epoch + 1, data_snapshot = n.data_snapshot, data_at = n.data_at,
          commit_snapshot = n.commit_snapshot, checked_snapshot = n.checked_snapshot, rows = n.rows

@@ -15,9 +15,12 @@ declare
   v_readers text;
 begin
   select format('%s.%s', d.schema_name, d.name) into v_name from lake.dt as d where d.id = p_dt_id for update;
-  select string_agg(format('%s.%s', d.schema_name, d.name), ', ' order by d.id) into v_readers
+  select string_agg(case when n.id is null then format('%s.%s', d.schema_name, d.name)
+                         else format('the new definition of %s.%s', n.schema_name, n.name) end, ', ' order by d.id)
+    into v_readers
     from lake.source as s
     join lake.dt as d on d.id = s.dt_id
+    left join lake.dt as n on n.id = d.replaces
    where s.source_dt_id = p_dt_id;
   if v_readers is not null then
     raise exception using errcode = 'CM029', message = format(p_message, v_name, v_readers), hint = p_hint;
