@@ -15,6 +15,7 @@ from catchment.client import result, sync_verbs
 from tests.client.support import QUEUE, Shop
 
 Wait = Callable[[Shop, int], ResultTimeout]
+pytestmark = pytest.mark.usefixtures("last_look")
 
 
 def _sync(shop: Shop, task: int) -> ResultTimeout:

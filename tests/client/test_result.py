@@ -91,6 +91,7 @@ def test_an_unknown_task_is_reported_at_once(shop: Shop) -> None:
         shop.run(lambda: shop.app.task(123456).result())
 
 
+@pytest.mark.usefixtures("last_look")
 @pytest.mark.parametrize("timeout", [0, 0.01, timedelta(milliseconds=10)])
 def test_a_timeout_names_the_state_of_the_task(shop: Shop, timeout: Any) -> None:
     task = shop.send.sync.enqueue(to="a").id

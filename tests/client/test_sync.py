@@ -42,6 +42,7 @@ def test_many_tasks_are_made_in_order(shop: Shop) -> None:
     assert shop.column("lane") == list("abcab")
 
 
+@pytest.mark.usefixtures("last_look")
 def test_failures_cancels_and_timeouts_raise_as_in_asyncio(shop: Shop) -> None:
     failed, cancelled, pending = [
         task.id

@@ -179,8 +179,7 @@ def patient(ctx: Context, key: str = "", heeds: bool = True) -> str:
 def overdue(gate: str, key: str = "") -> None:
     """A plain function that outlasts its timeout: nobody can stop its thread."""
     with probe.span(key):
-        while not probe.is_open(gate):
-            time.sleep(0.01)
+        _wait_for(gate)
 
 
 @app.command(executor="process")
@@ -216,7 +215,7 @@ async def steered(ctx: Context, how: Literal["later", "give_up"], key: str = "")
     return ctx.attempt
 
 
-@app.command(timeout=timedelta(seconds=0.2), max_attempts=2, retry=SOON)
+@app.command(timeout=timedelta(seconds=1), max_attempts=2, retry=SOON)
 async def slow_at_first(ctx: Context) -> int:
     if ctx.attempt == 1:
         await asyncio.sleep(3600)
@@ -396,27 +395,34 @@ def put_plain(ctx: Context, note: str, then: Literal["return", "raise", "wait", 
     return "written"
 
 
-@app.command(timeout=0.4, max_attempts=2, retry=SOON)
+def _wait_for(gate: str) -> None:
+    while not probe.is_open(gate):
+        time.sleep(0.01)
+
+
+@app.command(timeout=2, max_attempts=2, retry=SOON)
 def put_too_late(ctx: Context, note: str) -> str:
     """The first attempt outlasts its time limit in its transaction and continues writing when nobody waits for it."""
     with probe.span(note, ctx.attempt), ctx.transaction() as conn:
         if ctx.attempt == 1:
-            while not probe.is_open(note):
-                time.sleep(0.01)
+            _wait_for(note)
         conn.execute("insert into probe.effect values (%s, %s)", [ctx.task_id, f"{note} {ctx.attempt}"])
     return note
 
 
-@app.command(timeout=0.4, max_attempts=2, retry=SOON)
+@app.command(timeout=3, max_attempts=2, retry=SOON)
 def begin_too_late(ctx: Context, note: str) -> str:
     """The first attempt begins its transaction while the second is in its own."""
     with probe.span(note, ctx.attempt):
-        if ctx.attempt == 1:
-            while not probe.is_open(f"{note} second"):
-                time.sleep(0.01)
-        with ctx.transaction() as conn:
-            conn.execute("insert into probe.effect values (%s, %s)", [ctx.task_id, f"{note} {ctx.attempt}"])
-            if ctx.attempt == 2:
-                probe.open_gate(f"{note} second")
-                time.sleep(0.25)
+        try:
+            if ctx.attempt == 1:
+                _wait_for(f"{note} second")
+            with ctx.transaction() as conn:
+                conn.execute("insert into probe.effect values (%s, %s)", [ctx.task_id, f"{note} {ctx.attempt}"])
+                if ctx.attempt == 2:
+                    probe.open_gate(f"{note} second")
+                    _wait_for(f"{note} first")
+        finally:
+            if ctx.attempt == 1:
+                probe.open_gate(f"{note} first")
     return note

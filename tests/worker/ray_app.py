@@ -48,7 +48,7 @@ def linger(key: str, seconds: float = 600) -> int:
     return os.getpid()
 
 
-@app.command(executor="ray", timeout=1)
+@app.command(executor="ray", timeout=3)
 def overstay(key: str) -> None:
     with probe.span(key):
         time.sleep(600)

@@ -101,6 +101,7 @@ def test_a_process_that_crashes_fails_its_task_alone(staffed: Crew) -> None:
 
 
 def test_a_process_past_its_time_limit_is_killed(staffed: Crew) -> None:
+    staffed.result(staffed.enqueue(digest, text="the process has loaded its commands", rounds=1))
     failure = _failure(staffed, spin, key="spin")
     assert failure.kind == "TimeoutError"
     (run,) = staffed.records.spans("spin")

@@ -27,7 +27,7 @@ def crew(crew: Crew) -> Crew:
 
 
 def test_a_handler_that_outlives_its_time_limit_is_left_behind_and_its_lane_goes_on(crew: Crew) -> None:
-    crew.hire(app=APP, stop_grace_seconds=0.3, metrics_port=0, max_concurrent_tasks=20, lease_seconds=1.5)
+    crew.hire(app=APP, stop_grace_seconds=0.3, metrics_port=0, max_concurrent_tasks=20, lease_seconds=5)
     task = crew.enqueue(stubborn, key="a", lane="a")
     behind = crew.enqueue(nap, lane="a")
     with pytest.raises(TaskFailed, match="timed out") as caught:

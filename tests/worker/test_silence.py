@@ -29,7 +29,7 @@ def sql_queue(crew: Crew) -> None:
 
 
 def test_idle_workers_send_heartbeats_and_two_of_them_upkeep(crew: Crew) -> None:
-    crew.hire(4, lease_seconds=6)
+    crew.hire(4, lease_seconds=6, wake_ups="true")
     assert crew.result(crew.enqueue(step, seconds=0)) == 0
     # The worker that ran the task continues with upkeep for ten seconds.
     wait_until(lambda: _talkers(crew, "4 seconds") in (["catchment upkeep"], ["catchment upkeep"] * 2), seconds=120)
@@ -39,7 +39,7 @@ def test_idle_workers_send_heartbeats_and_two_of_them_upkeep(crew: Crew) -> None
 
 
 def test_a_wake_up_that_is_lost_is_made_up_for_by_a_heartbeat(crew: Crew) -> None:
-    crew.hire(1, lease_seconds=3)
+    crew.hire(1, lease_seconds=3, wake_ups="true")
     assert crew.result(crew.enqueue(step, seconds=0)) == 0
     wait_until(lambda: crew.engine.value("select count(*) from worker.sleeper where kind = 'p'") > 0)
     wait_until(lambda: "catchment claimer" not in _talkers(crew, "2 seconds"))

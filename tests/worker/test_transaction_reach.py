@@ -118,9 +118,9 @@ def test_a_task_that_loses_its_connection_each_time_fails_in_the_end(crew: Crew)
 
 @BOTH
 def test_waiting_for_a_connection_is_not_the_time_of_the_handler(crew: Crew, command: str) -> None:
-    """Each takes 0.4 s of a connection, has a time limit of 1 s, and there is one connection."""
+    """Each takes 0.5 s of a connection, has a time limit of 2 s, and there is one connection."""
     crew.hire(app=APP, transaction_connections=1)
-    tasks = [crew.enqueue(command, note=f"{n}", seconds=0.4) for n in range(6)]
+    tasks = [crew.enqueue(command, note=f"{n}", seconds=0.5) for n in range(6)]
     assert [crew.result(task) for task in tasks] == ["written"] * 6
     assert crew.engine.value("select count(*) from worker.attempt") == 0
 

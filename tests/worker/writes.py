@@ -13,7 +13,7 @@ app = App(queue="writes")
 WRITE = "insert into probe.effect values (%s, %s)"
 
 
-@app.command(timeout=1)
+@app.command(timeout=2)
 async def write(ctx: Context, note: str, seconds: float = 0.0) -> str:
     async with ctx.transaction() as conn:
         with probe.span(note):
@@ -22,7 +22,7 @@ async def write(ctx: Context, note: str, seconds: float = 0.0) -> str:
     return "written"
 
 
-@app.command(timeout=1)
+@app.command(timeout=2)
 def write_plainly(ctx: Context, note: str, seconds: float = 0.0) -> str:
     with ctx.transaction() as conn, probe.span(note):
         conn.execute(WRITE, [ctx.task_id, note])

@@ -41,12 +41,16 @@ def test_a_changed_dimension_is_carried_by_several_workers(lake_crew: LakeCrew) 
     lake_crew.hire(2)
     first = lake_crew.refresh("totals")
     assert first["rows_after"] == CUSTOMERS
-    lake_crew.wait_free()
-    lake_crew.case.sql("UPDATE country SET name = 'renamed' WHERE country_id = 1")
-    began = time.monotonic()
-    done = lake_crew.refresh("totals")
-    took = time.monotonic() - began
-    assert done["keys"] == done["inserted"] == done["deleted"] == 0.4 * CUSTOMERS
+    for name in ("renamed", "renamed again", "renamed once more"):
+        lake_crew.wait_free()
+        lake_crew.case.sql(f"UPDATE country SET name = '{name}' WHERE country_id = 1")
+        began = time.monotonic()
+        done = lake_crew.refresh("totals")
+        took = time.monotonic() - began
+        assert done["keys"] == done["inserted"] == done["deleted"] == 0.4 * CUSTOMERS
+        # A worker that sweeps at that moment is not free, and the refresh stays in one process.
+        if "subtasks" in done["figures"]:
+            break
     assert done["figures"]["subtasks"] == 8
     subtasks = lake_crew.subtasks(done["id"])
     assert [task["status"] for task in subtasks] == ["completed"] * 8

@@ -4,6 +4,7 @@ of register_read."""
 from __future__ import annotations
 
 import re
+import sys
 from importlib.metadata import EntryPoint
 from typing import Any
 
@@ -175,6 +176,19 @@ def test_a_broken_plugin_is_skipped(monkeypatch: pytest.MonkeyPatch, caplog: pyt
     assert "expected a Plugin" in caplog.text
 
 
+def _living(plan: str) -> str:
+    """A plan without what is below a filter that is false: PostgreSQL 15 shows that part, and never runs it."""
+    lines, dead = list[str](), sys.maxsize
+    for line in plan.splitlines():
+        indent = len(line) - len(line.lstrip())
+        dead = dead if indent >= dead else sys.maxsize
+        if re.search(r"One-Time Filter: .*\bfalse\b", line):
+            dead = indent
+        if indent < dead:
+            lines.append(line)
+    return "\n".join(lines)
+
+
 def test_reads_are_by_index(reg: Register, tmp_path: Any) -> None:
     """Units by name, identifier and number, their rows, and each period of a place: none reads a large table whole."""
     for number in range(5):
@@ -192,7 +206,7 @@ def test_reads_are_by_index(reg: Register, tmp_path: Any) -> None:
         ("screen_history_place", {"resolution": "year-month", "first_year": 2025, **asked}),
     ):
         plan = "\n".join(row[0] for row in reg.conn.execute(f"explain {REGISTER.query(query)}", values))  # type: ignore[arg-type]
-        assert not re.search(large, plan), plan
+        assert not re.search(large, _living(plan)), plan
     # With so few rows any other index would do.
     reg.conn.execute("alter table register.statistical_unit_row drop constraint statistical_unit_row_pkey")
     reg.conn.execute("drop index register.statistical_unit_facet_dims")

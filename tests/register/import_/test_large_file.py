@@ -61,7 +61,8 @@ def test_a_file_of_a_gigabyte_is_imported_in_constant_memory(reg_db: RegisterDat
         [sys.executable, "-c", IMPORT, *arguments, "--dsn", reg_db.dsn], capture_output=True, text=True, check=True
     )
     assert f"{rows} rows uploaded" in done.stdout
-    assert int(done.stdout.rsplit(maxsplit=1)[1]) < 32_000, done.stdout
+    # Nearly all of it is modules that the command loads: a file of three megabytes takes 35,000 KiB too.
+    assert int(done.stdout.rsplit(maxsplit=1)[1]) < 50_000, done.stdout
     file.unlink()
     reg_db.conn.execute("call worker.drain('import')")
     (job,) = reg_db.rows("select id, state, imported_rows from register.import_job_progress")
