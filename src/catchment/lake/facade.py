@@ -185,7 +185,8 @@ class Lake:
             return report.describe(conn, dt_id)
 
     def explain(self, name: str) -> TableExplanation:
-        """How a table is refreshed and why, what has changed since, and what the next refresh is expected to do."""
+        """How a table is refreshed and why, what has changed since, and what the next refresh is expected to do. Raises
+        ``SourceChanged`` when a source, or a column that is used of it, is gone."""
         return report.explain(self._duck, self._control, self._settings, self._find(name))
 
     def explain_sql(self, sql: str) -> list[TableExplanation]:

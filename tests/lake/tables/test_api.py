@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from catchment.errors import LakeError, TableNotFound, TableRefused
+from catchment.errors import LakeError, SourceChanged, TableNotFound, TableRefused
 from catchment.lake import Lake, RefreshTimeout
 from catchment.lake.tables.answers import ChangeCount, Forecast
 from catchment.lake.types import Column
@@ -121,6 +121,17 @@ def test_explaining_says_how_and_why(lake: Lake, lake_case: LakeCase) -> None:
     assert "Leave LIMIT to the query" in (found.reason_text or "")
     assert found.sources[0].name == "main.top"
     assert [row.name for row in lake.tables()] == ["main.top", "main.totals"]
+
+
+def test_explaining_a_table_whose_source_lost_a_column_names_it(lake: Lake, lake_case: LakeCase) -> None:
+    lake.create(SQL)
+    lake_case.sql("ALTER TABLE orders DROP COLUMN amount")
+    with pytest.raises(SourceChanged, match=r"'amount' of main\.orders") as caught:
+        lake.explain("totals")
+    assert caught.value.code == "SOURCE_COLUMN_MISSING"
+    lake_case.sql("DROP TABLE orders")
+    with pytest.raises(SourceChanged, match=r"main\.orders, which is no table of the lake"):
+        lake.explain("totals")
 
 
 @pytest.mark.long

@@ -67,7 +67,7 @@ def recorded_plan(duck: Duck, conn: Connection[Any], order: Order) -> tuple[Plan
     Raises ``SourceChanged`` when a source or a used column is gone, or when the result no longer fits the columns of
     the stored table; ``TableRefused`` when the definition has become invalid in another way.
     """
-    sources = _find_sources(conn, order)
+    sources = find_sources(conn, order)
     key = (order.dt_id, order.generation, order.definition, str(order.layout), _shapes(sources.values()))
     plan = duck.remembered.get(("plan", order.dt_id), (None, None, None, None))
     if plan[0] != key:
@@ -116,7 +116,9 @@ def analysed(order: Order, view: SchemaView) -> Plan:
     )
 
 
-def _find_sources(conn: Connection[Any], order: Order) -> dict[int, SourceTable]:
+def find_sources(conn: Connection[Any], order: Order) -> dict[int, SourceTable]:
+    """The tables that a refresh reads, at the snapshots it reads, by id. Raises ``SourceChanged`` when one, or a column
+    that is used of it, is gone."""
     sources: dict[int, SourceTable] = {}
     for read in order.reads:
         source = catalog.find_table(conn, read.ref, read.new)

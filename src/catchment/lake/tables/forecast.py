@@ -20,7 +20,7 @@ from catchment.lake.duck.duck import Duck, Never
 from catchment.lake.names import lake_name, physical_name
 from catchment.lake.reasons import Reason
 from catchment.lake.refresh import compute, window
-from catchment.lake.refresh.session import Bound, Work, bind, plan_of
+from catchment.lake.refresh.session import Bound, Work, bind, find_sources, plan_of
 from catchment.lake.refresh.window import ReadingBroken, Verdict
 from catchment.lake.settings import LakeSettings
 from catchment.lake.tables.answers import ChangeCount, Forecast
@@ -37,13 +37,29 @@ select d.generation, f.commit_snapshot from lake.dt as d join lake.frontier as f
 def forecast(duck: Duck, control: Control, settings: LakeSettings, dt_id: int) -> tuple[Forecast, Changes]:
     """The action and its reason, with what is known of its cost; and the changes of each source, by its id in the
     catalog. An action ``fails`` has the code of the error as its reason."""
+    order = _next_order(control, dt_id)
+    if order is None:
+        return Forecast(Action.REINITIALIZE.value, Reason.FIRST_FILL.value), {}
+    return _Forecast(duck, control, settings, order).run()
+
+
+def check_sources(control: Control, dt_id: int) -> None:
+    """Raise ``SourceChanged`` if the next refresh would not find a source, or a column of it."""
+    order = _next_order(control, dt_id)
+    if order is not None:
+        with control.connection() as conn:
+            find_sources(conn, order)
+
+
+def _next_order(control: Control, dt_id: int) -> Order | None:
+    """What a refresh would have to do now; None: the table was never filled."""
     content = control.read_content(dt_id)
     if content is None:
-        return Forecast(Action.REINITIALIZE.value, Reason.FIRST_FILL.value), {}
+        return None
     with control.connection() as conn:
         head, now = fetch_value(conn, "select lake.scan_changes()"), fetch_value(conn, "select worker.now()")
         reads = tuple(_newest(conn, read, head) for read in content.reads)
-    return _Forecast(duck, control, settings, replace(content, data_snapshot=head, data_at=now, reads=reads)).run()
+    return replace(content, data_snapshot=head, data_at=now, reads=reads)
 
 
 def _newest(conn: Connection[Any], read: Read, head: int) -> Read:

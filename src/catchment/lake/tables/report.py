@@ -37,7 +37,7 @@ from catchment.lake.tables.answers import (
     TableSummary,
     TableWhy,
 )
-from catchment.lake.tables.forecast import forecast
+from catchment.lake.tables.forecast import check_sources, forecast
 from catchment.lake.tables.lifecycle import analysed
 from catchment.lake.types import ColumnAt, Definition, Properties, SourceTable, TableRef
 from catchment.model.why import Condition
@@ -174,7 +174,8 @@ def _planned(ref: TableRef, plan: Plan, number: int) -> SourceTable:
 
 def explain(duck: Duck, control: Control, settings: LakeSettings, dt_id: int) -> TableExplanation:
     """How a table is refreshed and why, what has changed since, and what the next refresh is expected to do: the
-    changes are read for that, as a refresh does."""
+    changes are read for that, as a refresh does. Raises ``SourceChanged`` or ``TableRefused`` when its query is no
+    longer valid."""
     with duck.turn(Never()), control.connection() as conn:
         shown = _show(conn, dt_id)
         definition = Definition(
@@ -182,7 +183,11 @@ def explain(duck: Duck, control: Control, settings: LakeSettings, dt_id: int) ->
             shown["definition"],
             Properties.from_json(shown["properties"]),
         )
-        plan = analysed(duck, conn, definition, made=(dt_id, Layout.from_json(shown["layout"])))
+        try:
+            plan = analysed(duck, conn, definition, made=(dt_id, Layout.from_json(shown["layout"])))
+        except TableRefused:
+            check_sources(control, dt_id)  # names the column that is gone, and what to do
+            raise
         explained = _explained(definition, plan, _dynamic_names(conn))
     expected, changes = forecast(duck, control, settings, dt_id)
     sources = tuple(
