@@ -2022,8 +2022,6 @@ ALTER TABLE ONLY register.statistical_unit_facet_dirty_partitions
     ADD CONSTRAINT statistical_unit_facet_dirty_partitions_pkey PRIMARY KEY (flush_id, hash_slot);
 ALTER TABLE ONLY register.statistical_unit_facet_row
     ADD CONSTRAINT statistical_unit_facet_row_pkey PRIMARY KEY (facet_key);
-ALTER TABLE ONLY register.statistical_unit_row
-    ADD CONSTRAINT statistical_unit_row_pkey PRIMARY KEY (unit_type, unit_id, valid_from);
 ALTER TABLE ONLY register.status
     ADD CONSTRAINT status_code_key UNIQUE (code);
 ALTER TABLE ONLY register.status
@@ -2068,6 +2066,7 @@ CREATE INDEX statistical_history_facet_year ON register.statistical_history_face
 CREATE UNIQUE INDEX statistical_history_key ON register.statistical_history_row USING btree (facet_key, (((year * 100) + COALESCE((month)::integer, 0))));
 CREATE INDEX statistical_unit_change_flush ON register.statistical_unit_change USING btree (flush_id);
 CREATE INDEX statistical_unit_facet_valid ON register.statistical_unit_facet_row USING btree (valid_from, valid_until);
+CREATE UNIQUE INDEX statistical_unit_key ON register.statistical_unit_row USING btree (unit_type, unit_id, valid_from);
 CREATE UNIQUE INDEX status_one_default ON register.status USING btree (assigned_by_default) WHERE assigned_by_default;
 CREATE UNIQUE INDEX tag_for_unit_key ON register.tag_for_unit USING btree (legal_unit_id, establishment_id, enterprise_id, power_group_id, tag_id) NULLS NOT DISTINCT;
 CREATE UNIQUE INDEX unit_notes_key ON register.unit_notes USING btree (legal_unit_id, establishment_id, enterprise_id, power_group_id) NULLS NOT DISTINCT;
@@ -2425,6 +2424,7 @@ REVOKE ALL ON FUNCTION register.edit_value(p_word text, p_kind text, p_text text
 REVOKE ALL ON FUNCTION register.effective_units(p_round_id bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.empty_report_work() FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.empty_staging(p_round_id bigint) FROM PUBLIC;
+REVOKE ALL ON FUNCTION register.empty_table(p_table regclass) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.end_fill(p_report text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.end_unit(p_unit_type text, p_unit_id integer, p_date date) FROM PUBLIC;
 GRANT ALL ON FUNCTION register.end_unit(p_unit_type text, p_unit_id integer, p_date date) TO register_edit;
@@ -2661,6 +2661,7 @@ GRANT ALL ON FUNCTION register.stats_summary(p_moments register.moment[], p_valu
 REVOKE ALL ON FUNCTION register.sum_counts(p_old jsonb, p_added jsonb, p_removed jsonb) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.sum_moments() FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.sum_unit_facets(p_round_id bigint, p_is_lookup boolean, p_after bigint) FROM PUBLIC;
+REVOKE ALL ON FUNCTION register.take_alone(p_table regclass) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.take_changes(p_is_all boolean) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.temporal_merge(p_table text, p_owner text, p_mode text, p_source text, p_args jsonb, p_keeps text[], p_clears text[], p_is_new boolean) FROM PUBLIC;
 REVOKE ALL ON FUNCTION register.today() FROM PUBLIC;

@@ -16,7 +16,7 @@ from tests.fixtures.often import often
 from tests.fixtures.register_driver import Register, RegisterDatabase
 from tests.fixtures.restart import restart
 from tests.fixtures.worker import wait_until
-from tests.register.breaking import break_once, drain
+from tests.register.breaking import break_once, break_stage, drain, mend_stage
 from tests.register.holding import KEY, hold_stage, is_held, is_settled
 from tests.register.unit_support import derive
 
@@ -117,6 +117,61 @@ def test_a_first_derivation_that_breaks_leaves_empty_tables_for_the_next_one(reg
     assert (reg.value("select count(*) from register.statistical_unit_row") > 0) == is_published
     drain(reg)
     assert_all_right(reg)
+
+
+VIEWS = ("statistical_unit", "statistical_unit_facet", "statistical_history", "statistical_history_facet")
+
+
+def _read_and_stay(reg: RegisterDatabase) -> psycopg.Connection[Any]:
+    """A reader that keeps its transaction open, as a copy of the database does for hours."""
+    reader = reg.connect()
+    reader.autocommit = False
+    for view in VIEWS:
+        assert count(reader, view) == 0
+    return reader
+
+
+def _process(reg: Register) -> None:
+    reg.conn.execute("call worker.process_tasks(p_batch_size => 1, p_queue => 'analytics')")
+
+
+@pytest.mark.parametrize("during", [pytest.param(False, id="before"), pytest.param(True, id="during")])
+def test_a_reader_that_stays_holds_up_neither_a_first_derivation_nor_other_readers(
+    reg_db: RegisterDatabase, *, during: bool
+) -> None:
+    fill(reg_db)
+    reg_db.conn.execute("set lock_timeout = '20s'")
+    while during and not count(reg_db.conn, "statistical_unit_row"):
+        _process(reg_db)
+    reader = _read_and_stay(reg_db)
+    other = reg_db.connect()
+    other.execute("set lock_timeout = '20s'")
+    while not is_settled(reg_db):
+        _process(reg_db)
+        for view in VIEWS:
+            count(other, view)
+    assert reg_db.value("select state from register.round order by id desc limit 1") == "done"
+    assert count(other, "statistical_unit") == 18
+    reader.rollback()
+    assert_all_right(reg_db)
+
+
+def test_a_reader_that_stays_does_not_hold_up_the_end_of_a_broken_first_derivation(reg_db: RegisterDatabase) -> None:
+    fill(reg_db)
+    while not count(reg_db.conn, "statistical_unit_row"):
+        _process(reg_db)
+    reader = _read_and_stay(reg_db)
+    reg_db.conn.execute("set lock_timeout = '20s'")
+    break_stage(reg_db, "statistical_unit_flush_staging")
+    drain(reg_db)
+    mend_stage(reg_db, "statistical_unit_flush_staging")
+    assert reg_db.value("select count(*) from register.first_fill") == 0
+    assert count(reg_db.conn, "statistical_unit_row") == 0
+    assert count(reader, "statistical_unit") == 0
+    reader.rollback()
+    reg_db.conn.execute("select set_config('worker.now', (select max(due_at)::text from worker.tasks), false)")
+    drain(reg_db)
+    assert_all_right(reg_db)
 
 
 @pytest.mark.slow

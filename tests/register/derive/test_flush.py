@@ -184,7 +184,7 @@ def test_a_register_that_became_empty_can_be_filled_again(units: Register) -> No
 
 def _files(reg: Register) -> dict[str, int]:
     """The files of tables and indexes that a round uses; one that is truncated or made again has another file."""
-    names = ["statistical_unit_staging", "statistical_unit_row_pkey", "statistical_unit_facet_dims"]
+    names = ["statistical_unit_staging", "statistical_unit_key", "statistical_unit_facet_dims"]
     scratch = ["b_slice", "b_own", "p_group", "p_bridge", "p_diff"]
     places = [*(f"register.{name}" for name in names), *(f"pg_temp.{name}" for name in scratch)]
     return {place: reg.value("select pg_relation_filenode(to_regclass(%s))", place) for place in places}
@@ -204,10 +204,10 @@ def _many(reg: Register, count: int) -> None:
 def test_a_small_round_makes_no_table_or_index_again(reg: Register) -> None:
     """Every session would plan all that reads them again."""
     without_reports(reg)
-    key = _files(reg)["register.statistical_unit_row_pkey"]
+    key = _files(reg)["register.statistical_unit_key"]
     reg.lu("1", "2020-01-01")
     derive(reg)
-    assert _files(reg)["register.statistical_unit_row_pkey"] == key
+    assert _files(reg)["register.statistical_unit_key"] == key
     reg.lu("2", "2020-01-01")
     derive(reg)
     files = _files(reg)
@@ -225,7 +225,7 @@ def test_many_units_are_published_before_their_key_and_indexes_are_made(reg: Reg
     _many(reg, 6000)
     derive(reg)
     after = _files(reg)
-    assert before["register.statistical_unit_row_pkey"] != after["register.statistical_unit_row_pkey"]
+    assert before["register.statistical_unit_key"] != after["register.statistical_unit_key"]
     assert before["register.statistical_unit_staging"] == after["register.statistical_unit_staging"]
     assert after["register.statistical_unit_facet_dims"] is not None
     assert reg.value("select count(*) from register.statistical_unit") == 12000

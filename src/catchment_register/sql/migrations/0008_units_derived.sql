@@ -78,7 +78,6 @@ create table register.statistical_unit_row (
   fax_number                      text,
   last_edit_by                    text,
   last_edit_comment               text,
-  primary key (unit_type, unit_id, valid_from),
   constraint statistical_unit_row_type_is_known
     check (unit_type in ('establishment', 'legal_unit', 'enterprise', 'power_group')),
   constraint statistical_unit_row_valid         check (valid_from < valid_until and valid_until <= next_from),
@@ -90,6 +89,8 @@ comment on table register.statistical_unit_row is
   'enterprise, the root of a power group. stat_values: own values by the id of their variable; moments, value_counts '
   '({"<variable>": {"<value>": number}}): of the unit and all it includes. hash_slot: share of the facets '
   'that the row is counted in.';
+-- The key. No primary key: to make one of an index that is built later, nobody may read the table.
+create unique index statistical_unit_key on register.statistical_unit_row (unit_type, unit_id, valid_from);
 
 create unlogged table register.statistical_unit_staging (
   round_id   bigint not null,

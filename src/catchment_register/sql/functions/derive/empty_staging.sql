@@ -10,16 +10,11 @@ declare
   c_small constant bigint := 1048576;
 begin
   if pg_relation_size('register.statistical_unit_staging') > c_small then
-    begin
-      lock table register.statistical_unit_staging in access exclusive mode nowait;
-      if not exists (select from register.statistical_unit_staging as s where s.round_id <> p_round_id) then
-        truncate register.statistical_unit_staging;
-        return;
-      end if;
-    exception
-      when lock_not_available then
-        null;
-    end;
+    if register.take_alone('register.statistical_unit_staging')
+       and not exists (select from register.statistical_unit_staging as s where s.round_id <> p_round_id) then
+      truncate register.statistical_unit_staging;
+      return;
+    end if;
   end if;
   delete from register.statistical_unit_staging as s where s.round_id = p_round_id;
 end;

@@ -1,6 +1,6 @@
 -- publish_first: publish into an empty table, or show the one that batches have filled.
 --
---   locks   the published units if they were filled, from readers too, until commit
+--   locks   the published units if they were filled, see end_fill
 --   returns the number of rows
 --   plan    no_jit
 create or replace function register.publish_first(p_round_id bigint)

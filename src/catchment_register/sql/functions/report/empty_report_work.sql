@@ -2,7 +2,7 @@
 -- because a broken round may have left rows. Large tables are truncated, because small rounds would otherwise read
 -- their dead rows.
 --
---   locks   access exclusive on what it truncates; none but reports of the one open round use it
+--   locks   what it truncates, see empty_table; none but reports of the one open round, and copies, use it
 create or replace function register.empty_report_work()
   returns void
   language plpgsql security definer set search_path = pg_catalog, pg_temp
@@ -12,7 +12,11 @@ declare
   v_table  regclass;
 begin
   foreach v_table in array '{register.report_cell,register.statistical_history_staging}'::regclass[] loop
-    execute format(case when pg_relation_size(v_table) > c_small then 'truncate %s' else 'delete from %s' end, v_table);
+    if pg_relation_size(v_table) > c_small then
+      perform register.empty_table(v_table);
+    else
+      execute format('delete from %s', v_table);
+    end if;
   end loop;
 end;
 $$;

@@ -9,8 +9,8 @@ create or replace function register.build_index(p_index text)
 as $$
 begin
   case p_index
-    when 'statistical_unit_row_pkey' then
-      create unique index statistical_unit_row_pkey
+    when 'statistical_unit_key' then
+      create unique index statistical_unit_key
         on register.statistical_unit_row (unit_type, unit_id, valid_from);
     -- Search by words of a name.
     when 'statistical_unit_words' then

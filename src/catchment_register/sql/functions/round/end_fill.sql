@@ -1,16 +1,13 @@
--- end_fill: show a table that children have filled. Indexes that no child has made are made here.
+-- end_fill: show a table that children have filled. Indexes that no child has made are made here. Readers do not hold
+-- this up: none of it needs the table alone.
 --
---   locks   access exclusive on the table, until commit
+--   locks   share on the table, until commit
 create or replace function register.end_fill(p_report text)
   returns void
   language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 begin
   perform register.build_missing_indexes(p_report);
-  if p_report = 'statistical_unit' then
-    alter table register.statistical_unit_row
-      add constraint statistical_unit_row_pkey primary key using index statistical_unit_row_pkey;
-  end if;
   execute format('alter table register.%I_row reset (autovacuum_enabled)', p_report);
   delete from register.first_fill as f where f.report = p_report;
 end;

@@ -5,7 +5,7 @@ create or replace function register.fill_indexes(p_report text)
 as $$
   select case p_report
            when 'statistical_unit'
-             then array['statistical_unit_words', 'statistical_unit_row_pkey', 'statistical_unit_facet_dims']
+             then array['statistical_unit_words', 'statistical_unit_key', 'statistical_unit_facet_dims']
            else array['statistical_history_facet_key', 'statistical_history_facet_month',
                       'statistical_history_facet_year']
          end;
