@@ -40,6 +40,9 @@ begin
   if payload ? 'spawn' then
     call worker.spawn('brief', '{"note": "child"}');
   end if;
+  if payload ? 'reads' then
+    set transaction read only;
+  end if;
   if payload ? 'fail' then
     raise exception 'it fails';
   end if;
@@ -150,6 +153,16 @@ def test_failed_one_fails_alone(worker: Engine) -> None:
     assert _effects(worker) == [(t, 1) for n, t in enumerate(tasks) if n % 3 != 1]
     assert {worker.task(t)["attempt"] for t in tasks} == {1}
     assert worker.value("select count(*) from worker.attempt") == 3
+    worker.check()
+
+
+def test_one_that_makes_its_transaction_read_only_fails_as_it_does_alone(worker: Engine) -> None:
+    before, reads, after = worker.enqueue("brief"), worker.enqueue("brief", reads=True), worker.enqueue("brief")
+    one_batch(worker.conn, 3)
+    worker.drain("many")
+    assert [worker.state(t) for t in (before, reads, after)] == ["completed", "failed", "completed"]
+    assert worker.value("select error ->> 'kind' from worker.outcome where id = %s", reads) == "25006"
+    assert _effects(worker) == [(before, 1), (after, 1)]
     worker.check()
 
 

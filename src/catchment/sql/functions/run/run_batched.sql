@@ -2,7 +2,8 @@
 -- the others. What the handler has done stays only where nothing of the batch can have changed it. p_is_clean: this
 -- transaction has no effects of another handler yet, so the handler finds what it would find alone, and its error is
 -- its own. Else it waits for locks no longer than p_patience (p_lock_timeout is that or less), with those of its
--- neighbours in hand; it may have caught that error, so one that took as long is undone too, whatever it returned.
+-- neighbours in hand; it may have caught that error, so one that took as long is undone too, whatever it returned. So is
+-- one that has made its transaction read only, in which alone it could not be settled.
 --
 --   p_state completed, failed, snoozed; alone: undone, to be run again by itself
 --   session sets lock_timeout
@@ -32,7 +33,8 @@ begin
   end if;
   call worker.call_handler(p_run, p_info);
   p_took := pg_catalog.clock_timestamp() operator(pg_catalog.-) v_start;
-  if not p_is_clean and p_took operator(pg_catalog.>=) p_patience then
+  if (not p_is_clean and p_took operator(pg_catalog.>=) p_patience)
+     or pg_catalog.current_setting('transaction_read_only')::boolean then
     raise exception using errcode := 'CM000';
   end if;
   p_state := 'completed';
