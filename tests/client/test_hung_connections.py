@@ -121,11 +121,20 @@ def test_a_result_times_out_when_no_connection_can_be_made(shop: Shop, proxy: Pr
 def test_a_result_times_out_while_all_connections_are_in_use(shop: Shop) -> None:
     task = shop.send.sync.enqueue(to="a").id
     pool = shop.app.sync._connections.threads()  # pyright: ignore[reportPrivateUsage]
-    with ExitStack() as stack:
-        for _ in range(4):
-            stack.enter_context(pool.connection())
-        with pytest.raises(ResultTimeout, match="state is unknown"):
-            _start(lambda: shop.app.sync.task(task).result(timeout=0.2)).result(60)
+    met, over = threading.Barrier(5), threading.Event()
+
+    def use() -> None:
+        with pool.connection():
+            met.wait(60)
+            over.wait(60)
+
+    using = [_start(use) for _ in range(4)]
+    met.wait(60)
+    with pytest.raises(ResultTimeout, match="state is unknown"):
+        _start(lambda: shop.app.sync.task(task).result(timeout=0.2)).result(60)
+    over.set()
+    for thread in using:
+        thread.result(60)
 
 
 @pytest.mark.usefixtures("impatient")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import os
+import signal
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -28,6 +30,11 @@ begin
 end; $$;
 create trigger wait_for_lock before insert on worker.task
   for each row when (new.payload ->> 'body' <> '') execute function public.wait_for_lock();
+"""
+HERE = "datname = current_database()"
+SESSIONS_AT_WORK = f"""
+select count(*) from pg_stat_activity
+ where {HERE} and application_name = 'catchment client' and state <> 'idle'
 """
 FIRST, SECOND = "1", "2"
 
@@ -277,7 +284,7 @@ def test_calls_in_a_transaction_of_the_caller_and_large_ones_wait_for_no_other(s
 
 
 def test_calls_of_threads_share_statements(shop: Shop) -> None:
-    with held(shop, FIRST) as release, ThreadPoolExecutor(20) as threads:
+    with ThreadPoolExecutor(20) as threads, held(shop, FIRST) as release:
         calls = [threads.submit(shop.send.sync.enqueue, to="first", body=FIRST)]
         wait_until(waits_for(shop, FIRST))
         calls += [threads.submit(shop.send.sync.enqueue, to=str(n)) for n in range(9)]
@@ -297,7 +304,107 @@ def test_calls_of_threads_share_statements(shop: Shop) -> None:
 def _waiting(shop: Shop) -> int:
     calls = shop.app.connections.calls()
     assert calls is not None
-    return len(calls._line._waiting)  # pyright: ignore[reportPrivateUsage]
+    return len(calls._line()._waiting)  # pyright: ignore[reportPrivateUsage]
+
+
+class Stop(Exception):
+    """Raised into a thread from outside, as by a time limit."""
+
+
+def test_an_exception_from_outside_is_that_of_the_call_that_leads_and_nothing_is_repeated(shop: Shop) -> None:
+    begun = threading.Event()
+    ident = 0
+
+    def lead() -> None:
+        nonlocal ident
+        ident = threading.get_ident()
+        begun.set()
+        shop.send.sync.enqueue(to="leads", body=SECOND)
+
+    with ThreadPoolExecutor(4) as threads, held(shop, FIRST, SECOND) as release:
+        first = threads.submit(shop.send.sync.enqueue, to="first", body=FIRST)
+        wait_until(waits_for(shop, FIRST))
+        leads = threads.submit(lead)
+        wait_until(lambda: begun.is_set() and _waiting(shop) == 1)
+        others = [threads.submit(shop.send.sync.enqueue, to=to) for to in "ab"]
+        wait_until(lambda: _waiting(shop) == 3)
+        release(FIRST)
+        wait_until(waits_for(shop, SECOND))
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(ident), ctypes.py_object(Stop))
+        with pytest.raises(Stop):
+            leads.result(60)
+        for other in others:
+            with pytest.raises(OutcomeUnknown):
+                other.result(60)
+        first.result(60)
+        release(SECOND)
+        wait_until(lambda: not shop.engine.value(SESSIONS_AT_WORK))
+        threads.submit(shop.send.sync.enqueue, to="later").result(60)
+    assert sorted(made(shop)) == ["a", "b", "first", "later", "leads"]
+    shop.app.sync.close()
+
+
+def test_exceptions_of_signal_handlers_are_those_of_the_main_thread_alone(shop: Shop) -> None:
+    """They come between any two steps of its calls; the other threads neither wait for ever nor repeat anything."""
+    made_by: dict[int, list[int]] = {}
+    is_armed, is_over = False, threading.Event()
+
+    def stop(*_: object) -> None:
+        nonlocal is_armed
+        if is_armed:
+            is_armed = False
+            raise Stop
+
+    def sting() -> None:
+        for _ in range(60):  # each may leave a connection that the server has yet to accept
+            if is_over.wait(0.003):
+                return
+            os.kill(os.getpid(), signal.SIGUSR1)
+
+    def call(thread: int) -> None:
+        made_by[thread] = [shop.send.sync.enqueue(to=f"thread {thread}").id for _ in range(100)]
+
+    before = signal.signal(signal.SIGUSR1, stop)
+    threads = [threading.Thread(target=call, args=[n]) for n in range(4)]
+    stinger = threading.Thread(target=sting)
+    stopped = 0
+    try:
+        for thread in (stinger, *threads):
+            thread.start()
+        while any(thread.is_alive() for thread in threads):
+            try:
+                is_armed = True
+                shop.send.sync.enqueue(to="main")
+                is_armed = False
+            except Stop:
+                stopped += 1
+    finally:
+        is_over.set()
+        stinger.join()
+        signal.signal(signal.SIGUSR1, before)
+    assert stopped > 0
+    assert len(made_by) == 4
+    rows = list(zip(shop.column("id"), made(shop), strict=True))
+    for thread, ids in made_by.items():
+        assert [task_id for task_id, to in rows if to == f"thread {thread}"] == ids
+    shop.app.sync.close()
+
+
+def test_a_forked_child_that_closes_the_app_leaves_the_connections_of_its_parent(shop: Shop) -> None:
+    sessions = "select array_agg(pid) from pg_stat_activity where application_name = 'catchment client' and " + HERE
+    shop.app.sync.close()
+    shop.send.sync.enqueue(to="first")
+    before = shop.engine.value(sessions)
+    child = os.fork()
+    if child == 0:
+        try:
+            shop.app.sync.close()
+        finally:
+            os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+    shop.send.sync.enqueue(to="second")
+    assert shop.engine.value(sessions) == before
+    assert made(shop) == ["first", "second"]
 
 
 def test_threads_and_event_loops_at_once_lose_nothing(shop: Shop) -> None:

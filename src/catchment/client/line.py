@@ -11,7 +11,9 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 
-from catchment.errors import OutcomeUnknown, ServerUnavailable
+import psycopg
+
+from catchment.errors import CatchmentError, OutcomeUnknown, ServerUnavailable
 from catchment.model.task import TaskId
 from catchment.store.direct import Answer
 from catchment.store.enqueue import ids_of
@@ -20,6 +22,10 @@ from catchment.store.foreign.sender import Values
 # Of one statement: with more, a task costs hardly less.
 MOST_CALLS = 100
 MOST_CHARACTERS = 256 * 1024
+
+# What a statement itself raises, before it is sent or when it has been answered. Any other exception came from outside
+# into the caller that leads.
+OF_A_STATEMENT = (psycopg.Error, CatchmentError, UnicodeError)
 
 LOST = "the connection to PostgreSQL was lost: the call may or may not have taken effect"
 LOST_HINT = "See what the call has done before you repeat it: 'catchment task list'."
@@ -52,6 +58,11 @@ class Batch:
         self.answer = Answer()
         # Was the connection open when the statement had ended?
         self.is_open = False
+
+    @property
+    def is_undone(self) -> bool:
+        """Is it known that the statement made no task?"""
+        return not self.answer.is_sent or (self.answer.error is not None and self.is_open)
 
 
 class Line:
@@ -94,14 +105,14 @@ class Line:
     def fail(self, batch: Batch, error: BaseException) -> bool:
         """The statement did not succeed. Is the error the leader's own, to be raised?"""
         if batch.leader.outcome is not None:  # the tasks were made before
-            return not isinstance(error, Exception)
+            return not isinstance(error, OF_A_STATEMENT)
         if isinstance(error, ServerUnavailable):
             if not batch.calls:
                 self.fill(batch)
             if len(batch.calls) > 1:
                 _raise_in(batch.calls, error)
                 return False
-        if not isinstance(error, Exception):
+        if not (isinstance(error, OF_A_STATEMENT) and batch.is_undone):
             self._interrupt(batch)
             return True
         if len(batch.calls) <= 1:
@@ -112,11 +123,11 @@ class Line:
         return False
 
     def _interrupt(self, batch: Batch) -> None:
-        """The caller that leads was cancelled: that changes nothing for the others."""
-        answer, others = batch.answer, batch.calls[1:]
-        if answer.value is not None:
-            self.succeed(batch, ids_of(answer))
-        elif not answer.is_sent or (answer.error is not None and batch.is_open):
+        """The caller that leads was cancelled or interrupted: that changes nothing for the others."""
+        others = batch.calls[1:]
+        if batch.answer.value is not None:
+            self.succeed(batch, ids_of(batch.answer))
+        elif batch.is_undone:
             self._waiting.extendleft(reversed(others))
         else:
             _raise_in(others, OutcomeUnknown(LOST, hint=LOST_HINT))

@@ -17,8 +17,10 @@ from functools import partial
 from catchment.client.line import Batch, Call, Line
 from catchment.model.task import TaskId
 from catchment.store.answer import AsyncClientConnection, ClientConnection
+from catchment.store.direct import Answer
 from catchment.store.enqueue import enqueue_together, enqueue_together_async
 from catchment.store.foreign.sender import Values
+from catchment.store.pool import is_main_thread
 
 
 class AsyncCalls:
@@ -67,21 +69,29 @@ def _resolve(woken: asyncio.Future[None]) -> None:
 
 
 class ThreadCalls:
-    """The calls of threads. After a fork, those of the parent are not in the line."""
+    """The calls of threads. After a fork, those of the parent are not in the line.
+
+    The main thread is not in it either: a signal handler may raise there between any two steps, and would leave the
+    line to the other threads as it is then.
+    """
 
     def __init__(self, opened: Callable[[], AbstractContextManager[ClientConnection]]) -> None:
         self._opened = opened
-        self._begin()
+        self._lines = (os.getpid(), _SafeLine())
 
-    def _begin(self) -> None:
-        self._pid = os.getpid()
-        self._line = _SafeLine()
+    def _line(self) -> _SafeLine:
+        pid, line = self._lines
+        if pid != os.getpid():
+            line = _SafeLine()
+            self._lines = (os.getpid(), line)  # at once: another thread sees both or none
+        return line
 
     def enqueue(self, values: Values) -> TaskId:
         """Make the task of this call."""
-        if self._pid != os.getpid():
-            self._begin()
-        line, call = self._line, Call(values)
+        if is_main_thread():
+            with self._opened() as conn:
+                return enqueue_together(conn, [values], Answer())[0]
+        line, call = self._line(), Call(values)
         try:
             woken = line.enter_or_wait(call)
             if woken is not None:

@@ -14,7 +14,8 @@ import select
 import threading
 from collections.abc import AsyncGenerator, Generator, Mapping
 from concurrent.futures import Future
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass
 from time import monotonic
 from typing import Any
 
@@ -22,7 +23,7 @@ import psycopg
 from psycopg import AsyncConnection, Connection
 from psycopg.pq import TransactionStatus
 
-from catchment.errors import ServerUnavailable
+from catchment.errors import CatchmentError, ServerUnavailable
 from catchment.store.answer import AsyncClientConnection, ClientConnection, NoAnswer
 from catchment.store.connect import READ, connect_as, connect_async_as
 from catchment.store.errors import is_read_only
@@ -42,6 +43,11 @@ def is_usable(conn: Connection[Any] | AsyncConnection[Any]) -> bool:
     return not poll.poll(0)
 
 
+def is_main_thread() -> bool:
+    """Does this thread run the handlers of signals? What they raise can come between any two steps of it."""
+    return threading.get_ident() == threading.main_thread().ident
+
+
 def _is_silence(error: ServerUnavailable) -> bool:
     """Has the server not answered, rather than refused?"""
     return isinstance(error.__cause__, psycopg.errors.ConnectionTimeout)
@@ -56,6 +62,7 @@ class AsyncPool:
     def __init__(self, dsn: str, size: int, *, name: str) -> None:
         self._dsn = dsn
         self._name = name
+        self._pid = os.getpid()
         self._places = asyncio.Semaphore(size)
         self._idle: list[AsyncClientConnection] = []
         self._is_closed = False
@@ -116,18 +123,35 @@ class AsyncPool:
     async def close(self) -> None:
         """Close the idle connections; those in use are closed when they are given back."""
         self._is_closed = True
-        while self._idle:
-            await self._idle.pop().close()
+        for conn in self._take_idle():
+            await conn.close()
 
     def abandon(self) -> None:
         """Drop the idle connections: their event loop has ended, or one like them gave no answer."""
-        idle, self._idle = self._idle, []
-        for conn in idle:
+        for conn in self._take_idle():
             conn.pgconn.finish()
+
+    def _take_idle(self) -> list[AsyncClientConnection]:
+        """Those of this process: after a fork the sockets belong to the parent."""
+        idle, self._idle = self._idle, []
+        return idle if self._pid == os.getpid() else []
+
+
+@dataclass(frozen=True, slots=True)
+class _Stock:
+    """What a pool has in one process. After a fork the sockets belong to the parent: psycopg does not close what
+    another process opened, unless it is asked to."""
+
+    pid: int
+    places: threading.Semaphore
+    idle: list[ClientConnection]
 
 
 class Pool:
-    """Connections for threads, at most ``size`` of them at a time."""
+    """Connections for threads, at most ``size`` of them at a time, and one more for the main thread.
+
+    That one takes no place: an exception of a signal handler could come before it gives it back.
+    """
 
     is_own = True
 
@@ -136,12 +160,16 @@ class Pool:
         self._name = name
         self._settings = settings
         self._size = size
-        self._begin()
+        self._stock = self._make_stock()
 
-    def _begin(self) -> None:
-        self._pid = os.getpid()
-        self._places = threading.Semaphore(self._size)
-        self._idle: list[ClientConnection] = []
+    def _make_stock(self) -> _Stock:
+        return _Stock(os.getpid(), threading.Semaphore(self._size), [])
+
+    def _own_stock(self) -> _Stock:
+        stock = self._stock
+        if stock.pid != os.getpid():
+            stock = self._stock = self._make_stock()
+        return stock
 
     @contextmanager
     def connection(self, *, is_look: bool = False, until: float | None = None) -> Generator[Connection[Any]]:
@@ -150,35 +178,45 @@ class Pool:
         Without an answer a call raises ``OutcomeUnknown`` and a look ``NoAnswer``. ``until`` is when a look has to
         end, by ``time.monotonic()``, with all that it waits for.
         """
-        if self._pid != os.getpid():
-            # After a fork the sockets belong to the parent; psycopg does not close what another process opened.
-            self._begin()
-        places = self._places
-        if not places.acquire(timeout=None if until is None else max(0.0, until - monotonic())):
+        stock = self._own_stock()
+        if is_main_thread():
+            with self._lent(stock, is_look, until) as conn:
+                yield conn
+            return
+        if not stock.places.acquire(timeout=None if until is None else max(0.0, until - monotonic())):
             raise NoAnswer("all connections are in use")
         try:
-            conn = self._take(is_look, until)
-            conn.is_look, conn.until = is_look, until
-            try:
+            with self._lent(stock, is_look, until) as conn:
                 yield conn
-            except Exception as error:
-                if is_read_only(error):
-                    conn.drop()
-                raise
-            finally:
-                if is_idle(conn):
-                    self._idle.append(conn)
-                else:
-                    if conn.is_silent:
-                        self.close()
-                    conn.close()
         finally:
-            places.release()
+            stock.places.release()
 
-    def _take(self, is_look: bool, until: float | None) -> ClientConnection:
+    @contextmanager
+    def _lent(self, stock: _Stock, is_look: bool, until: float | None) -> Generator[ClientConnection]:
+        conn = self._take(stock, is_look, until)
+        conn.is_look, conn.until = is_look, until
+        is_known = False
+        try:
+            yield conn
+            is_known = True
+        except Exception as error:
+            is_known = isinstance(error, (psycopg.Error, CatchmentError))
+            if is_read_only(error):
+                conn.drop()
+            raise
+        finally:
+            # After any other exception, the session may have more than this process knows, such as a statement.
+            if is_known and is_idle(conn):
+                stock.idle.append(conn)
+            else:
+                if conn.is_silent:
+                    self.close()
+                conn.close()
+
+    def _take(self, stock: _Stock, is_look: bool, until: float | None) -> ClientConnection:
         while True:
             try:
-                conn = self._idle.pop()
+                conn = stock.idle.pop()
             except IndexError:
                 break
             if is_usable(conn):
@@ -215,9 +253,10 @@ class Pool:
 
     def close(self) -> None:
         """Close the idle connections. The pool can still be used, and opens new ones then."""
-        idle, self._idle = self._idle, []
-        for conn in idle:
-            conn.close()
+        idle = self._own_stock().idle
+        with suppress(IndexError):  # another thread may take the last one
+            while True:
+                idle.pop().close()
 
 
 def _close_late(making: Future[ClientConnection]) -> None:

@@ -106,7 +106,7 @@ class Request(Generic[P, R]):
 
         Concurrent calls in one event loop, or in several threads, share a statement and a commit: while one statement
         is executed, later calls wait and share the next. Each call has the outcome that it would have alone. Calls
-        with ``using(conn=…)`` never share.
+        with ``using(conn=…)``, and of the main thread without asyncio, never share.
 
         Raises ``ArgumentsInvalid`` when the arguments do not fit the handler, or would not reach it as they are given;
         ``CommandNotRegistered`` when the command is missing and this user may not register it.
