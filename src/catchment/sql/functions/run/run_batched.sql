@@ -2,11 +2,11 @@
 -- the others. What the handler has done stays only where nothing of the batch can have changed it. p_is_clean: this
 -- transaction has no effects of another handler yet, so the handler finds what it would find alone, and its error is
 -- its own. Else it waits for locks no longer than p_patience (p_lock_timeout is that or less), with those of its
--- neighbours in hand; it may have caught that error, so one that took as long is undone too, whatever it returned. So is
--- one that has made its transaction read only, in which alone it could not be settled.
+-- neighbours in hand; it may have caught that error, so one that took as long is undone too, whatever it returned. And
+-- so is one that has made its transaction read only, in which it could not be settled alone.
 --
 --   p_state completed, failed, snoozed; alone: undone, to be run again by itself
---   session sets lock_timeout
+--   session reads transaction_read_only, sets lock_timeout
 create or replace procedure worker.run_batched(
   p_run           worker.sql_run,
   p_is_clean      boolean,
