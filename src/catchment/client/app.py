@@ -45,9 +45,9 @@ class App(Scheduling):
 
     ``dsn`` defaults to the environment variable ``CATCHMENT_DSN``, and without that to the embedded server, which is
     then started. The app connects at its first use, never at import. ``queue`` is the default queue of its commands.
-    Each event loop has up to ``pool_size`` connections, and so have threads, the main thread one of its own besides;
-    ``async with app:`` closes them. ``imports`` names modules with
-    further commands of the app: workers and ``register`` import them, other code calls ``load``.
+    Each event loop has up to ``pool_size`` connections, and threads have as many, plus one for the main thread; ``async
+    with app:`` closes them. ``imports`` names modules with further commands of the app: workers and ``register`` import
+    them, other code calls ``load``.
 
     ``app.sync`` is for code without asyncio, see ``SyncClient``; ``app.commands`` are the commands of this app.
     """

@@ -1,5 +1,5 @@
 -- fill_unit_facet: the first facets of units, from the scratch table unit_facet_sum into an empty table. Its key and
--- index are made when the rows are in, which takes a fraction of the time, unless somebody reads it.
+-- index are made when the rows are in, which takes a fraction of the time, unless the table is being read.
 --
 --   locks   access exclusive on the table, until commit, if nobody reads it
 --   plan    build_256

@@ -1,7 +1,7 @@
 -- begin_fill: let the children of a round fill a published table that is empty. They write to it directly, where others
 -- stage rows for one session to copy. From here until end_fill it has no key and no indexes, and readers get none of
 -- its rows; end_fill shows them all at once. A round that breaks empties it again. Vacuum would read it in vain, and
--- keep indexes waiting. A table that somebody is reading now keeps its indexes: rows are staged, as in any other round.
+-- keep indexes waiting. A table that is being read keeps its indexes: rows are staged, as in any other round.
 --
 --   locks   access exclusive on the table, until commit, if nobody reads it
 create or replace function register.begin_fill(

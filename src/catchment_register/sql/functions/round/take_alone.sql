@@ -1,5 +1,5 @@
--- take_alone: lock a table of ours until commit, from readers too. It gives up after two seconds: somebody who reads
--- the table may keep the transaction open for hours, and all who come later would wait behind this lock.
+-- take_alone: lock a table of ours until commit, from readers too. It gives up after two seconds: a session that has
+-- read the table may keep its transaction open for hours, and all later readers would wait behind this lock.
 --
 --   returns whether the table is locked
 --   locks   access exclusive on the table, until commit
