@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,10 +13,12 @@ from psycopg import Connection
 from catchment.commands import Dsn, Json, console, errors, print_json
 from catchment_register.cli.database import open_register
 from catchment_register.cli.days import last_day, read_day
-from catchment_register.cli.import_job import job_rows, print_problems, print_summary, write_problems
+from catchment_register.cli.files import check_input, check_output
+from catchment_register.cli.import_job import held_text, job_rows, print_problems, print_summary, write_problems
+from catchment_register.cli.interrupt import job_interrupted, upload_interrupted
 from catchment_register.cli.numbers import LARGEST_INTEGER
 from catchment_register.cli.waiting import Wait, Work, show, working
-from catchment_register.errors import JobNotFound, JobRefused
+from catchment_register.errors import JobNotFound, JobRefused, MappingRefused
 from catchment_register.upload.columns import KINDS
 from catchment_register.upload.job import Request, Uploaded, import_source, open_source
 from catchment_register.upload.mapping import find_mapping
@@ -77,15 +81,29 @@ def import_file(
         note=note,
         definition=definition,
     )
+    check_input(file)
+    if error_file is not None:
+        check_output(error_file, "--errors")
     with open_register(dsn, installs=True) as conn:
-        with open_source(file, encoding=encoding, sheet=sheet) as source:
+        with open_source(file, encoding=encoding, sheet=sheet) as source, _hinted(), upload_interrupted(conn, dsn):
             uploaded = import_source(conn, source, request)
-        if not as_json:
-            _print_uploaded(uploaded)
-        if wait or work or error_file is not None:
-            with working(conn, dsn, starts=work) as goes_on:
-                show(conn, watch_import(conn, uploaded.job_id, goes_on), "import", quietly=as_json, works=work)
-        _report(conn, uploaded, error_file, as_json=as_json, waited=wait or work or error_file is not None)
+        with job_interrupted(conn, dsn, uploaded.job_id):
+            if not as_json:
+                _print_uploaded(uploaded)
+            if wait or work or error_file is not None:
+                with working(conn, dsn, starts=work) as goes_on:
+                    show(conn, watch_import(conn, uploaded.job_id, goes_on), "import", quietly=as_json, works=work)
+            _report(conn, uploaded, error_file, as_json=as_json, waited=wait or work or error_file is not None)
+
+
+@contextmanager
+def _hinted() -> Generator[None]:
+    """Columns that do not fit are corrected in the file or in the mapping."""
+    try:
+        yield
+    except MappingRefused as error:
+        error.hint = error.hint or "Correct the header of the file (each column needs a different name) or the mapping."
+        raise
 
 
 def _print_uploaded(uploaded: Uploaded) -> None:
@@ -100,6 +118,8 @@ def _report(conn: Connection[Any], uploaded: Uploaded, error_file: Path | None, 
         raise JobNotFound(f"import job {uploaded.job_id} was deleted meanwhile")
     if as_json:
         print_json(job | {"ignored_columns": uploaded.ignored})
+        if waited and job["held_by"] is not None:
+            errors.print(held_text(uploaded.job_id, job["held_by"]), markup=False)
     elif waited:
         print_summary(job)
         print_problems(job_rows(conn, uploaded.job_id, limit=10), job)

@@ -166,5 +166,8 @@ def write_problems(conn: Connection[Any], job_id: int, file: Path) -> int:
             writer.writerow(columns)
             writer.writerows([row[c] for c in columns] for row in rows)
     except OSError as error:
-        raise FileRefused(f"{file} cannot be written: {error.strerror}") from None
+        raise FileRefused(
+            f"{file} cannot be written: {error.strerror}",
+            hint=f"Write it elsewhere: catchment register import-job errors {job_id} --file FILE",
+        ) from None
     return len(rows)

@@ -12,13 +12,21 @@ from psycopg.sql import SQL, Identifier
 
 from catchment.commands import Dsn, Json, Roles, console, print_json
 from catchment_register.cli.database import connect_register
+from catchment_register.cli.numbers import LARGEST_INTEGER
 from catchment_register.codes.edition import find_standard, use_region_version
 from catchment_register.codes.load import load_countries
 from catchment_register.errors import SettingRefused
 from catchment_register.schema import REGISTER, migrate
 
-# Settings that --set takes; the others have separate options.
-TUNABLE = ("batch_enterprises", "import_batch_rows", "partition_count_target", "rebuild_share", "truncates_text")
+# Settings that --set takes, and the values that the constraints of register.settings accept; the others have separate
+# options.
+TUNABLE = {
+    "batch_enterprises": f"a whole number from 1 to {LARGEST_INTEGER}",
+    "import_batch_rows": f"a whole number from 1 to {LARGEST_INTEGER}",
+    "partition_count_target": "a whole number from 1 to 512",
+    "rebuild_share": "a number from 0 to 1",
+    "truncates_text": "true or false",
+}
 
 # History goes a hundred years back from today and to the end of its month: all of that is in the calendar.
 FIRST_TODAY, LAST_TODAY = date(1000, 1, 1), date(9998, 12, 31)
@@ -116,4 +124,4 @@ def _tune(conn: Connection[Any], setting: str) -> None:
     try:
         conn.execute(SQL("update register.settings set {key} = %s").format(key=Identifier(key)), [value])
     except (psycopg.DataError, psycopg.errors.CheckViolation, psycopg.errors.DatatypeMismatch) as error:
-        raise SettingRefused(f"{key} cannot be {value!r}: {error.diag.message_primary}") from error
+        raise SettingRefused(f"{key} cannot be {value!r}", hint=f"Write {TUNABLE[key]}.") from error

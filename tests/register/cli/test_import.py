@@ -140,6 +140,20 @@ def test_a_wait_behind_a_review_reports_it(reg_db: RegisterDatabase, file: Path)
     assert "Job 2 continues when job 1 has been reviewed" in " ".join(run(reg_db, "status").split())
 
 
+def test_a_wait_behind_a_review_reports_it_beside_json(reg_db: RegisterDatabase, file: Path) -> None:
+    file.write_text(BAD)
+    arguments = ("import", str(file), "--kind", "legal_unit", "--valid-from", "2020-01-01")
+    run(reg_db, *arguments)
+    drain(reg_db)
+    file.write_text(GOOD)
+    done = CliRunner().invoke(app, [*arguments, "--wait", "--json", "--dsn", reg_db.dsn], catch_exceptions=False)
+    assert done.exit_code == 0
+    job = json.loads(done.stdout)
+    assert (job["state"], job["imported_rows"], job["held_by"]) == ("upload_completed", 0, 1)
+    told = " ".join(done.stderr.split())
+    assert told == "Job 2 continues when job 1 has been reviewed: catchment register import-job approve 1, or reject"
+
+
 def test_a_rejected_job_brings_nothing(reg_db: RegisterDatabase, file: Path) -> None:
     run(reg_db, "import", str(file), "--kind", "legal_unit", "--valid-from", "2020-01-01", "--review")
     drain(reg_db)
@@ -178,4 +192,49 @@ def test_what_cannot_be_is_refused_with_a_reason(reg_db: RegisterDatabase, file:
         done = CliRunner().invoke(app, [*arguments, "--dsn", reg_db.dsn])
         assert isinstance(done.exception, error), (arguments, done.exception)
         assert says in str(done.exception)
+    assert reg_db.value("select count(*) from register.import_job") == 0
+
+
+def test_a_file_of_problems_that_cannot_be_written_is_refused_before_a_job_is_created(
+    reg_db: RegisterDatabase, file: Path, tmp_path: Path
+) -> None:
+    arguments = ["import", str(file), "--kind", "legal_unit", "--valid-from", "2020-01-01", "--wait", "--errors"]
+    for place, reason in (
+        (tmp_path / "none" / "x.csv", f"there is no folder {tmp_path / 'none'}"),
+        (file / "x.csv", f"there is no folder {file}"),
+        (tmp_path, "it is a folder"),
+    ):
+        done = CliRunner().invoke(app, [*arguments, str(place), "--dsn", reg_db.dsn])
+        assert isinstance(done.exception, FileRefused), done.exception
+        assert str(done.exception) == f"{place} cannot be written: {reason}"
+        assert done.exception.hint == "Give --errors a file in a folder that you can write to."
+    assert reg_db.value("select count(*) from register.import_job") == 0
+
+
+def test_problems_that_cannot_be_written_later_are_kept(reg_db: RegisterDatabase, file: Path, tmp_path: Path) -> None:
+    file.write_text(BAD)
+    run(reg_db, "import", str(file), "--kind", "legal_unit", "--valid-from", "2020-01-01")
+    drain(reg_db)
+    done = CliRunner().invoke(app, ["import-job", "errors", "1", "--file", str(tmp_path), "--dsn", reg_db.dsn])
+    assert isinstance(done.exception, FileRefused)
+    assert done.exception.hint == "Write it elsewhere: catchment register import-job errors 1 --file FILE"
+
+
+def test_a_refused_file_has_a_hint_with_the_next_step(reg_db: RegisterDatabase, tmp_path: Path) -> None:
+    repeated, folder, workbook = tmp_path / "repeated.csv", tmp_path / "folder", tmp_path / "folder.xlsx"
+    repeated.write_text("tax_ident,name,name\n1,One,Two\n")
+    folder.mkdir()
+    workbook.mkdir()
+    for file, error, says, hint in (
+        (repeated, MappingRefused, "the file has several columns name", "each column needs a different name"),
+        (folder, FileRefused, "it is a folder", "Import its files one by one."),
+        (workbook, FileRefused, "it is a folder", "Import its files one by one."),
+        (tmp_path / "none.csv", FileRefused, "No such file or directory", "Give the path of a CSV or an Excel file."),
+        (tmp_path / "none.xlsx", FileRefused, "No such file or directory", "Give the path of a CSV or an Excel file."),
+    ):
+        arguments = ["import", str(file), "--kind", "legal_unit", "--valid-from", "2020-01-01", "--dsn", reg_db.dsn]
+        refused = CliRunner().invoke(app, arguments).exception
+        assert isinstance(refused, error), refused
+        assert says in str(refused)
+        assert hint in str(refused.hint)
     assert reg_db.value("select count(*) from register.import_job") == 0

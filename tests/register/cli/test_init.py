@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from catchment_register import RegisterError
+from catchment_register import RegisterError, SettingRefused
+from catchment_register.cli.init import TUNABLE
 from catchment_register.cli.main import app
 from tests.fixtures.register import Cli, run_cli
 from tests.fixtures.register_driver import RegisterDatabase
@@ -64,6 +65,31 @@ def test_init_refuses_what_cannot_be_and_changes_nothing(reg_db: RegisterDatabas
     ):
         assert says in refusal(reg_db, "init", *arguments)
         assert reg_db.rows("select * from register.settings") == before
+
+
+WHOLE = ["1", "2147483647"], ["0", "-5", "2147483648", "99999999999", "1.5", "abc", ""]
+ACCEPTED_AND_REFUSED = {
+    "batch_enterprises": WHOLE,
+    "import_batch_rows": WHOLE,
+    "partition_count_target": (["1", "512"], ["0", "513", "six"]),
+    "rebuild_share": (["0", "1"], ["-0.1", "1.1", "nan", "infinity", "abc"]),
+    "truncates_text": (["true", "false"], ["perhaps", "2"]),
+}
+
+
+@pytest.mark.parametrize("key", TUNABLE)
+def test_a_refused_value_of_a_setting_has_a_hint_with_those_accepted(reg_db: RegisterDatabase, key: str) -> None:
+    accepted, refused = ACCEPTED_AND_REFUSED[key]
+    for value in accepted:
+        done = CliRunner().invoke(app, ["init", "--set", f"{key}={value}", "--dsn", reg_db.dsn])
+        assert done.exit_code == 0, done.exception
+        # The hint names the first and the last value that the table accepts.
+        assert value in TUNABLE[key].split()
+    for value in refused:
+        done = CliRunner().invoke(app, ["init", "--set", f"{key}={value}", "--dsn", reg_db.dsn])
+        assert isinstance(done.exception, SettingRefused), (value, done.exception)
+        assert str(done.exception) == f"{key} cannot be {value!r}"
+        assert done.exception.hint == f"Write {TUNABLE[key]}."
 
 
 def test_load_codes_reports_what_it_did_and_what_it_skipped(reg_cli: Cli, tmp_path: Path) -> None:

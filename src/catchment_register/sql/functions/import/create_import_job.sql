@@ -63,6 +63,7 @@ begin
     v_hint := 'Add them to the file, or to the mapping.';
   elsif exists (select from register.import_job as j where j.slug = p_slug) then
     v_wrong := format('there is an import job %s already', p_slug);
+    v_hint := 'Use another slug, or delete that job with catchment register import-job delete.';
   end if;
   if v_wrong is not null then
     raise exception using errcode = 'RG011', message = v_wrong, hint = coalesce(v_hint, '');
