@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager
 from functools import partial
@@ -25,6 +24,7 @@ from catchment.store.foreign.of_psycopg import PsycopgAsyncSender, PsycopgSender
 from catchment.store.foreign.sender import AsyncSender, Sender
 from catchment.store.foreign.types import OWN, AnyAsyncConnection, AnyConnection, OwnTransaction
 from catchment.store.pool import AsyncPool, Pool
+from catchment.store.process_lock import ProcessLock
 
 NAME = "catchment client"
 
@@ -54,7 +54,7 @@ class Connections:
         check_dsn(dsn)
         self._given = dsn
         self._size = size
-        self._lock = threading.Lock()
+        self._finding = ProcessLock()
         self._found: str | None = None
         # By strong reference: connections of a loop that has ended are dropped here, not by the garbage collector.
         self._sides: dict[asyncio.AbstractEventLoop, LoopSide] = {}
@@ -86,7 +86,7 @@ class Connections:
 
     def dsn(self) -> str:
         """The DSN given, or that of the environment, or of the embedded server, which is started."""
-        with self._lock:
+        with self._finding.held():
             if self._found is None:
                 self._found = find_dsn(self._given)
             return self._found

@@ -28,6 +28,7 @@ MOST_CHARACTERS = 256 * 1024
 OF_A_STATEMENT = (psycopg.Error, CatchmentError, UnicodeError)
 
 LOST = "the connection to PostgreSQL was lost: the call may or may not have taken effect"
+INTERRUPTED = "the statement was interrupted by the caller that sent it: the call may or may not have taken effect"
 LOST_HINT = "See what the call has done before you repeat it: 'catchment task list'."
 
 
@@ -130,7 +131,7 @@ class Line:
         elif batch.is_undone:
             self._waiting.extendleft(reversed(others))
         else:
-            _raise_in(others, OutcomeUnknown(LOST, hint=LOST_HINT))
+            _raise_in(others, OutcomeUnknown(INTERRUPTED, hint=LOST_HINT))
 
     def leave(self, call: Call) -> None:
         """The call has ended, or its caller was cancelled: another one leads, if this did."""

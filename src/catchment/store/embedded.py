@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 import os
-import threading
 import time
 from collections.abc import Generator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
@@ -22,6 +21,7 @@ from catchment.store import data_directory, folder_locks
 from catchment.store.data_directory import LOG, Programs
 from catchment.store.folder_locks import AT_ONCE, DEFAULT_KEEP, KEEP, START, USE
 from catchment.store.pinned import check_environment
+from catchment.store.process_lock import ProcessLock
 from catchment.store.slow_start import said_if_slow
 
 DATA_VARIABLE = "CATCHMENT_DATA"
@@ -45,7 +45,7 @@ class _Use:
 
 
 _uses: dict[Path, _Use] = {}
-_guard = threading.RLock()
+_guard = ProcessLock()
 
 
 def default_folder() -> Path:
@@ -81,7 +81,7 @@ def start(folder: Path | None = None) -> str:
     check_environment()
     seconds = keep_seconds()
     where = _resolved(folder or default_folder())
-    with _guard:
+    with _guard.held():
         if where not in _uses:
             with _explained(where):
                 _uses[where] = _join(where, seconds, is_default=folder is None)
@@ -92,7 +92,7 @@ def stop(folder: Path) -> None:
     """This process no longer uses the server. It stops at once if no other process does."""
     where = _resolved(folder)
     is_last = False
-    with _guard:
+    with _guard.held():
         use = _uses.get(where)
         # A forked child has the entry of its parent, who still uses the server.
         if use is None or use.pid != os.getpid():
@@ -123,7 +123,7 @@ def revive(dsn: str) -> bool:
 
     Raises ``FolderGone`` if the folder was removed: it is not made again.
     """
-    with _guard:
+    with _guard.held():
         where = next((where for where, use in _uses.items() if use.dsn == dsn and use.is_default), None)
         if where is None:
             return False

@@ -65,7 +65,7 @@ def locked(where: Path) -> Generator[int]:
             time.sleep(PAUSE.total_seconds())
         yield handle
     finally:
-        os.close(handle)
+        _drop(handle)
 
 
 def is_held(where: Path, name: str) -> bool:
@@ -74,7 +74,13 @@ def is_held(where: Path, name: str) -> bool:
     try:
         return not try_alone(handle)
     finally:
-        os.close(handle)
+        _drop(handle)
+
+
+def _drop(handle: int) -> None:
+    """Release and close: a process that was forked meanwhile has the file open too, and would keep the lock."""
+    release(handle)
+    os.close(handle)
 
 
 def is_in_place(where: Path, name: str, handle: int) -> bool:
