@@ -50,7 +50,7 @@ class Overlapping(Together):
     is_cancelled: bool = False
 
     def play(self, rounds: int) -> None:
-        """So many steps; then everything that is under way, and a round of all tables."""
+        """Take this number of steps; then finish what is under way, and refresh all tables in a round."""
         self.refresh_all(by_buckets=False)
         self.first = dict(self.queries)
         steps: list[Callable[[], object]] = [self.edit, self.ask, self.begin, self.finish, self.replace, self.cancel]
