@@ -69,7 +69,7 @@ class DjangoConnections(Connections):
 
     def dsn(self) -> str:
         dsn = dsn_of(read_settings().database)
-        with self._lock:
+        with self._finding.held():
             if self._found not in (None, dsn):
                 self._forget()
                 self.place += 1

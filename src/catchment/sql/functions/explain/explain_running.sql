@@ -1,5 +1,5 @@
 -- explain_running: which worker runs the task, since when, its last sign of life, and the sessions that hold a lock for
--- which its handler waits. Of sessions of other users no more is known than their number and their program. See explain.
+-- which its handler waits. Of sessions of other users, only their number and their program are known. See explain.
 create or replace function worker.explain_running(
   p_task_id  bigint,
   p_now      timestamptz
